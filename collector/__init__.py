@@ -1,0 +1,1 @@
+"""Takes in what happened, from anyone, and turns it into runs, verdicts and rollups."""

@@ -1,0 +1,1 @@
+"""The control plane's doors: command line, HTTP API, settings, access."""

@@ -1,0 +1,1 @@
+"""The HTTP API: routes over the collector's store and the SLO engine."""

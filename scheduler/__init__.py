@@ -1,0 +1,1 @@
+"""Decides when jobs run, queues them, runs them, and says what happened."""

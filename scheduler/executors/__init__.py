@@ -1,0 +1,1 @@
+"""How a run's work is carried out: one file per kind of executor."""

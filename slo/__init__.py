@@ -1,0 +1,1 @@
+"""Judges: objectives, budgets, burn rates, alerts, notices."""

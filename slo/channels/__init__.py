@@ -1,0 +1,1 @@
+"""Where notices go: one file per kind of channel."""

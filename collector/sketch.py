@@ -1,4 +1,4 @@
-"""Duration sketches: logarithmic buckets of 1.1 % width, so every quantile is within 1 %. Pure, exact to merge and remove.
+"""Duration sketches: logarithmic buckets 1.1 % wide, so each quantile is within 1 %. Pure; merge and removal exact.
 
 Bucket i holds seconds in `(2**(i/64), 2**((i+1)/64)]`: OpenTelemetry's exponential histogram of scale 6 as it stands.
 """

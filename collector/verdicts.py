@@ -15,7 +15,7 @@ GAP_PATIENCE = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """One due instant with its limits worked out. `base` is the slot plus its jitter: limits and lateness count from it."""
+    """One due instant with its limits worked out. `base`, the slot plus its jitter, is what limits count from."""
 
     job: str
     at: datetime

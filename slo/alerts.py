@@ -1,8 +1,9 @@
 """Episodes: what fires, what clears, and what is owed to people. Pure; every answer names its reason."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from scheduler.instants import format_duration, format_instant
@@ -69,21 +70,22 @@ def condition(objective: Objective, severity: Severity, line: FactLine, now: dat
     assert objective.policy is not None
     floor = now - objective.window
     min_bad = _min_bad(objective.policy, severity)
-    usable = usable_pairs(objective, severity)
+    usable = usable_pairs(objective.window, objective.objective, severity)
     if not usable:
         firing = line.last_are_bad(min_bad, floor, now)
         return Condition(firing=firing, reason=f"the last {min_bad} settled are {'' if firing else 'not '}all bad")
-    for pair in usable:
+    for pair, share in usable:
         long, short = windows(line, pair, floor, now)
-        if long.bad >= min_bad and _faster(long, short, pair, objective.objective):
+        if long.bad >= min_bad and _above(long, share) and _above(short, share):
             return Condition(firing=True, reason=_because(pair, long, short, objective.objective))
     return Condition(firing=False, reason="no window pair is over its factor")
 
 
-def usable_pairs(objective: Objective, severity: Severity) -> tuple[Pair, ...]:
-    """The severity's pairs that can ever fire for this objective."""
-    pairs = scaled(objective.window)
-    return tuple(p for p in pairs if p.severity == severity and reachable(p, objective.objective))
+@lru_cache(maxsize=4096)
+def usable_pairs(window: timedelta, objective: Fraction, severity: Severity) -> tuple[tuple[Pair, Fraction], ...]:
+    """The severity's pairs that can ever fire, each with the share of bad facts that its factor comes to."""
+    pairs = [pair for pair in scaled(window) if pair.severity == severity and reachable(pair, objective)]
+    return tuple((pair, pair.factor * (1 - objective)) for pair in pairs)
 
 
 def windows(line: FactLine, pair: Pair, floor: datetime, now: datetime) -> tuple[Count, Count]:
@@ -103,7 +105,7 @@ def step(episode: Episode | None, now_is: Condition, held: str | None, objective
         return Step(episode=episode, reason="frozen: the newest due slot is unknown")
     if not now_is.firing:
         return _not_firing(episode, now_is, objective.policy, now)
-    return _firing(episode, now_is, held, objective.policy, now)
+    return _firing(episode, held, objective.policy, now)
 
 
 def opened(objective: Objective, severity: Severity, reason: str, now: datetime) -> Episode:
@@ -111,7 +113,7 @@ def opened(objective: Objective, severity: Severity, reason: str, now: datetime)
     return Episode(slo=objective.id, severity=severity, started_at=now, reason=reason)
 
 
-def _firing(episode: Episode | None, now_is: Condition, held: str | None, policy: Policy, now: datetime) -> Step:
+def _firing(episode: Episode | None, held: str | None, policy: Policy, now: datetime) -> Step:
     assert episode is not None, "the caller opens the episode: it knows the objective and the severity"
     current = replace(episode, quiet_since=None)
     if held is not None:
@@ -142,14 +144,15 @@ def _min_bad(policy: Policy, severity: Severity) -> int:
     return policy.min_bad_page if severity == "page" else policy.min_bad_ticket
 
 
-def _faster(long: Count, short: Count, pair: Pair, objective: Fraction) -> bool:
-    rates = burn_rate(long, objective), burn_rate(short, objective)
-    return all(rate is not None and rate > pair.factor for rate in rates)
+def _above(count: Count, share: Fraction) -> bool:
+    # In whole numbers, because this is asked for every objective at every instant.
+    return count.bad * share.denominator > share.numerator * count.total
 
 
 def _because(pair: Pair, long: Count, short: Count, objective: Fraction) -> str:
     fast, slow = burn_rate(short, objective), burn_rate(long, objective)
-    assert fast is not None and slow is not None
+    assert fast is not None
+    assert slow is not None
     return (
         f"burn {float(slow):.4g} over {format_duration(pair.long)} and {float(fast):.4g} over "
         f"{format_duration(pair.short)}, both above {float(pair.factor):g}"

@@ -1,4 +1,4 @@
-"""Every objective with its settled facts and open episodes, in memory: fed with changed verdicts and runs, asked at `now`.
+"""Every objective with its settled facts and open episodes, in memory: fed with changes, asked at `now`.
 
 Live engine and backtest hold one of these, so that both decide by the same lines. Pure: no clock, no store.
 """

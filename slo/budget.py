@@ -1,4 +1,4 @@
-"""Error budgets and burn rates from exact counts. Pure; null where there is nothing to divide, never NaN or infinity."""
+"""Error budgets and burn rates from exact counts. Pure; null where nothing can be divided, never NaN."""
 
 from datetime import datetime
 from fractions import Fraction
@@ -15,7 +15,7 @@ def burn_rate(count: Count, objective: Fraction) -> Fraction | None:
 
 
 def report(objective: Objective, line: FactLine, since: datetime, until: datetime, firing: bool) -> dict[str, Any]:
-    """Counts, SLI, state, budget and raw burn rates of an objective at `until`, over its window but not before `since`."""
+    """Counts, SLI, state, budget and raw burn rates at `until`, over the objective's window, not before `since`."""
     start = max(since, until - objective.window)
     count = line.count(start, until)
     allowed = (1 - objective.objective) * count.total

@@ -76,7 +76,9 @@ class FactLine:
         del self._bad[: bisect_right(self._bad, limit)]
 
 
-def window_start(line: FactLine, needed: int, length: timedelta, objective_start: datetime, until: datetime) -> datetime:
+def window_start(
+    line: FactLine, needed: int, length: timedelta, objective_start: datetime, until: datetime
+) -> datetime:
     """The cadence rule: where a window of `length` begins when it must hold `needed` facts.
 
     A window with fewer reaches back to the last that many, but never before the start of the objective's own window.
@@ -94,5 +96,5 @@ def _between(instants: list[int], low: int, high: int) -> int:
 
 def _pull(instants: list[int], at: int) -> None:
     index = bisect_left(instants, at)
-    assert index < len(instants) and instants[index] == at, f"no fact at {from_micros(at)} to remove"
+    assert instants[index : index + 1] == [at], f"no fact at {from_micros(at)} to remove"
     del instants[index]

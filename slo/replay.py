@@ -103,8 +103,8 @@ class Replay:
         if touched.gap:
             for job, slots in self._slots.items():
                 touched.slots.update((job, at) for at in slots)
-                for slot in slots.values():
-                    self._set_timers(slot, after=now)
+                for due in slots.values():
+                    self._set_timers(due, after=now)
         for key in sorted(touched.slots):
             self._judge_slot(key, now)
         for name in sorted(touched.runs):
@@ -121,7 +121,7 @@ class Replay:
 
     def _tell_run(self, name: str, now: datetime) -> None:
         run = self._book.runs.get(name)
-        job = run.job if run is not None else name.split("~")[0]
+        job = run.job if run is not None else name.split("~", maxsplit=1)[0]
         self._board.run_changed(name, run, job, now)
         deadline = overdue_at(run, self._jobs.get(job)) if run is not None and run.outcome == "running" else None
         if deadline is not None and now <= deadline:
@@ -165,7 +165,7 @@ def expected_slots(job: Job, span: Span) -> dict[datetime, Slot]:
 
 
 def queue_report(runs: Iterable[Run], jobs: Mapping[str, Job], now: datetime) -> dict[str, Any]:
-    """Dead letters by queue: how many wait, how many ever came (distinct run and attempt), the oldest's age in seconds."""
+    """Dead letters by queue: how many wait, how many ever came (run and attempt), the oldest's age in seconds."""
     queues = {job.queue: _no_dead() for job in jobs.values()}
     for run in runs:
         if not run.dead_arrivals:

@@ -1,5 +1,6 @@
 """When alerts fire, clear and are told: exact instants against the published table."""
 
+import dataclasses
 from collections.abc import Sequence
 from datetime import timedelta
 from fractions import Fraction
@@ -11,8 +12,8 @@ from chain.making import at, ev, minutely, objective, play, ran
 from scheduler.events import RunEvent
 from scheduler.instants import format_instant
 from scheduler.jobs import Job, Schedule
-from slo.alerts import Episode, Step, condition, step
 from slo.alerts import Condition as Holds
+from slo.alerts import Episode, Step, condition, step
 from slo.facts import FactLine
 from slo.promises import Objective
 
@@ -55,7 +56,10 @@ def test_burn_alerts_fire_and_clear_at_the_minutes_that_exact_arithmetic_gives(h
 
 
 def test_one_message_for_each_severity_and_the_tickets_is_held_while_the_page_fires(half_hour: dict[str, Any]) -> None:
-    told = [(minute(n["at"]), n["id"].split("/")[1][:6].rstrip("@2"), n["status"], n["id"].rsplit("/", 1)[1]) for n in half_hour["notices"]]
+    told = [
+        (minute(n["at"]), n["id"].split("/")[1][:6].rstrip("@2"), n["status"], n["id"].rsplit("/", 1)[1])
+        for n in half_hour["notices"]
+    ]
     assert told == [
         (0, "page", "firing", "firing"),
         (59, "page", "resolved", "resolved"),
@@ -75,7 +79,12 @@ def test_by_default_one_bad_run_pages_nobody() -> None:
 
 def test_a_daily_job_opens_a_ticket_at_its_first_miss_and_pages_at_its_second() -> None:
     goal = objective("99.5")
-    for pattern, ticket, page in (("....", False, False), ("...x", True, False), ("..xx", True, True), ("..x.", False, False)):
+    for pattern, ticket, page in (
+        ("....", False, False),
+        ("...x", True, False),
+        ("..xx", True, True),
+        ("..x.", False, False),
+    ):
         line, last = line_of(pattern, spacing=86400)
         now = at(last + 3600)
         assert condition(goal, "ticket", line, now).firing is ticket, pattern
@@ -107,13 +116,13 @@ def test_a_rate_exactly_at_the_factor_does_not_fire() -> None:
     goal = objective("90")  # the ticket's last pair has factor 1: a tenth bad is exactly 1
     line, last = line_of("x........." * 30)
     assert not condition(goal, "ticket", line, at(last)).firing
-    line.add(at(last), False)
+    line.add(at(last), good=False)
     assert condition(goal, "ticket", line, at(last)).firing
 
 
 def test_silence_of_a_job_is_missed_slots_and_fires() -> None:
     job = Job(id="job", schedule=Schedule(cron="*/5 * * * *", timezone="UTC"), on_time=minutely().on_time)
-    good = [e for n in range(0, 13) for e in ran(job, n * 300, 1)]
+    good = [e for n in range(13) for e in ran(job, n * 300, 1)]
     report = play([job], good, until=2 * 3600, objectives=[objective("99")])
     assert report["jobs"]["job"]["slots"]["missed"] == 11
     assert report["alerts"][0]["started_at"] == format_instant(at(13 * 300 + 60))
@@ -130,14 +139,18 @@ def test_no_data_is_null_with_a_state_and_nothing_fires() -> None:
 
 def test_zero_burn_is_data() -> None:
     job = minutely()
-    report = play([job], [e for n in range(1, 11) for e in ran(job, n * 60, 0)], until=600, objectives=[objective("99")])
+    report = play(
+        [job], [e for n in range(1, 11) for e in ran(job, n * 60, 0)], until=600, objectives=[objective("99")]
+    )
     found = report["slos"]["goal"]
     assert (found["burn"]["1h"], found["state"], found["good"]) == (0.0, "ok", 10)
 
 
 def test_a_success_after_three_failures_clears_one_alert() -> None:
     daily = Job(id="job", schedule=Schedule(every=timedelta(days=1), timezone="UTC"))
-    events = [e for n, ok in enumerate((True, False, False, False, True), start=1) for e in ran(daily, n * 86400, 1, 1, ok)]
+    events = [
+        e for n, ok in enumerate((True, False, False, False, True), start=1) for e in ran(daily, n * 86400, 1, 1, ok)
+    ]
     report = play([daily], events, until=6 * 86400, objectives=[objective("99", "success")], step=3600)
     pages = [a for a in report["alerts"] if a["severity"] == "page"]
     assert len(pages) == 1
@@ -172,7 +185,9 @@ GOAL = objective("99")
 FIRES, CLEAR = Holds(firing=True, reason="burn"), Holds(firing=False, reason="calm")
 
 
-def look(episode: Episode | None, holds: Holds, seconds: float, held: str | None = None, goal: Objective = GOAL) -> Step:
+def look(
+    episode: Episode | None, holds: Holds, seconds: float, held: str | None = None, goal: Objective = GOAL
+) -> Step:
     fresh = Episode(slo="goal", severity="page", started_at=at(seconds), reason="burn")
     return step(episode or (fresh if holds.firing else None), holds, held, goal, at(seconds))
 
@@ -223,8 +238,6 @@ def test_an_objective_whose_jobs_are_gone_resolves_with_that_reason() -> None:
 
 
 def test_burn_thresholds_scale_with_the_objectives_window() -> None:
-    week = Objective(
-        id="goal", indicator="on_time", select={}, objective=Fraction(999, 1000), window=timedelta(days=7), policy=GOAL.policy, notify=()
-    )  # fmt: skip
+    week = dataclasses.replace(GOAL, objective=Fraction(999, 1000), window=timedelta(days=7))
     line, last = line_of("." * 13 + "xx")
     assert "14m" in condition(week, "page", line, at(last)).reason

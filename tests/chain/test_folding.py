@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from chain.making import at, ev
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +11,6 @@ from collector.anonymous import pair
 from collector.runs import fold
 from collector.summary import job_summary
 from scheduler.events import RunEvent
-from chain.making import at, ev
 
 
 def test_one_run_delivered_to_three_workers_is_one_run_with_two_duplicate_starts() -> None:
@@ -84,7 +84,9 @@ def test_lost_is_provisional_and_any_word_of_the_worker_outranks_it() -> None:
     assert fold("r", [ev("started", 0), lost, ev("cancelled", 70)]).outcome == "cancelled"
 
 
-@pytest.mark.parametrize(("types", "outcome"), [(("failed", "succeeded"), "succeeded"), (("cancelled", "failed"), "failed")])
+@pytest.mark.parametrize(
+    ("types", "outcome"), [(("failed", "succeeded"), "succeeded"), (("cancelled", "failed"), "failed")]
+)
 def test_ends_of_one_attempt_outrank_each_other_whatever_their_times(types: tuple[str, str], outcome: str) -> None:
     for first, second in (types, types[::-1]):
         assert fold("r", [ev("started", 0), ev(first, 5), ev(second, 6)]).outcome == outcome
@@ -126,7 +128,9 @@ _KINDS = ("queued", "started", "stage", "retrying", "succeeded", "failed", "canc
 
 @st.composite
 def _histories(draw: st.DrawFn) -> list[RunEvent]:
-    drawn = draw(st.lists(st.tuples(st.sampled_from(_KINDS), st.integers(0, 30), st.integers(1, 3)), min_size=1, max_size=12))
+    drawn = draw(
+        st.lists(st.tuples(st.sampled_from(_KINDS), st.integers(0, 30), st.integers(1, 3)), min_size=1, max_size=12)
+    )
     return [ev(kind, seconds, attempt=attempt) for kind, seconds, attempt in drawn]
 
 

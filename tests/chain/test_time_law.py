@@ -6,11 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.instants import format_instant, parse_instant
+from scheduler.instants import format_instant, from_micros, parse_instant
 from scheduler.jobs import Schedule
 from scheduler.timelaw import ScheduleError, check_cron, jitter_of, next_slot, previous_slot, slots_between
 
-ZONES = ("UTC", "Europe/Berlin", "America/New_York", "America/Santiago", "Australia/Lord_Howe", "Asia/Jakarta", "Etc/GMT-1")
+ZONES = (
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "America/Santiago",
+    "Australia/Lord_Howe",
+    "Asia/Jakarta",
+    "Etc/GMT-1",
+)
 EXPRESSIONS = ("*/30 * * * *", "0 2 * * *", "30 1 * * *", "30 2 * * *", "0 */2 * * *", "0 0 1 * *", "15 3 * * 0")
 
 
@@ -19,7 +27,10 @@ def cron(text: str, zone: str) -> Schedule:
 
 
 def slots(text: str, zone: str, after: str, until: str) -> list[str]:
-    return [format_instant(slot)[:16] + "Z" for slot in slots_between(cron(text, zone), parse_instant(after), parse_instant(until))]
+    return [
+        format_instant(slot)[:16] + "Z"
+        for slot in slots_between(cron(text, zone), parse_instant(after), parse_instant(until))
+    ]
 
 
 def test_the_hour_that_comes_twice_runs_a_daily_job_once() -> None:
@@ -64,7 +75,9 @@ def test_two_restricted_day_fields_mean_either(text: str, days: list[int]) -> No
     assert [int(slot[8:10]) for slot in found] == days
 
 
-@pytest.mark.parametrize("text", ["0 0 31 4 *", "0 0 30 2 *", "0 0 31 4,6 *", "61 * * * *", "0 0 12 ? * MON-FRI", "_ */3 * * *"])
+@pytest.mark.parametrize(
+    "text", ["0 0 31 4 *", "0 0 30 2 *", "0 0 31 4,6 *", "61 * * * *", "0 0 12 ? * MON-FRI", "_ */3 * * *"]
+)
 def test_a_schedule_that_can_never_fire_or_be_read_is_refused(text: str) -> None:
     with pytest.raises(ScheduleError):
         check_cron(text)
@@ -89,7 +102,7 @@ def test_jitter_is_the_same_whenever_it_is_asked_and_below_its_bound() -> None:
 @given(
     st.sampled_from(EXPRESSIONS),
     st.sampled_from(ZONES),
-    st.datetimes(datetime(2000, 1, 1), datetime(2037, 1, 1), timezones=st.just(UTC)),
+    st.integers(946684800, 2114380800).map(lambda seconds: from_micros(seconds * 1_000_000)),
 )
 def test_previous_now_and_next_agree_with_the_enumeration(text: str, zone: str, now: datetime) -> None:
     schedule = cron(text, zone)

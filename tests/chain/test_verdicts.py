@@ -4,7 +4,7 @@ import random
 from datetime import timedelta
 
 import pytest
-from chain.making import at, ev, limits, minutely, play, ran
+from chain.making import at, ev, limits, minutely, play
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,7 +102,10 @@ def test_silence_in_a_gap_is_unknown_and_evidence_still_counts() -> None:
     assert judge(slot, [run_of(ev("started", 500))], [gap], at(500)).kind == "late"
 
 
-@pytest.mark.parametrize(("since", "until", "kind"), [(0, 60, "missed"), (0, 60.001, "unknown"), (120, 130, "unknown"), (120.001, 130, "missed")])
+@pytest.mark.parametrize(
+    ("since", "until", "kind"),
+    [(0, 60, "missed"), (0, 60.001, "unknown"), (120, 130, "unknown"), (120.001, 130, "missed")],
+)
 def test_a_gap_counts_when_it_touches_the_slots_own_window(since: float, until: float, kind: str) -> None:
     gap = Gap(since=at(since), until=at(until))
     assert judge(slot_of(minutely(), at(60)), [], [gap], at(5000)).kind == kind
@@ -157,7 +160,9 @@ _KINDS = st.sampled_from(["started", "succeeded", "failed", "skipped", "gap", "c
 @st.composite
 def _histories(draw: st.DrawFn) -> list[RunEvent]:
     events = []
-    for kind, seconds, named, slot in draw(st.lists(st.tuples(_KINDS, st.integers(0, 900), st.integers(0, 3), st.booleans()), max_size=25)):
+    for kind, seconds, named, slot in draw(
+        st.lists(st.tuples(_KINDS, st.integers(0, 900), st.integers(0, 3), st.booleans()), max_size=25)
+    ):
         run = f"r{named}" if named else None
         if kind == "gap":
             span = {"from": at(seconds).isoformat(), "until": at(seconds + 60).isoformat()}

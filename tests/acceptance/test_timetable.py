@@ -1,0 +1,56 @@
+"""Real processes by the clock: a job that begins to fail, a scheduler that falls silent, and who is told."""
+
+from collections.abc import Callable
+
+from acceptance.product import Product, wait_for, webhook_receiver
+
+FILES = """
+jobs:
+  - id: tick
+    schedule: {{every: {every}, timezone: UTC}}
+    on_time: {{start_within: 2s}}
+    run: {{command: "test ! -e broken", shell: true, timeout: 5s, grace: 1s}}
+slos:
+  - {{id: goal, indicator: {indicator}, select: {{job: tick}}, objective: 50%, window: 30d, notify: [hook]}}
+channels:
+  hook: {{webhook: {{url: "{url}"}}}}
+settings: {{allow_networks: [127.0.0.0/8]}}
+"""
+
+
+def test_a_failing_job_is_told_once_and_its_recovery_once(make_product: Callable[[str], Product]) -> None:
+    with webhook_receiver() as (url, received):
+        product = make_product(FILES.format(every="2s", indicator="success", url=url))
+        product.up()
+        wait_for("six good runs", lambda: product.job("tick")["runs"]["succeeded"] >= 6)
+        (product.folder / "broken").touch()
+        wait_for("the firing notice", lambda: len(received) == 1)
+        (product.folder / "broken").unlink()
+        wait_for("the resolved notice", lambda: len(received) == 2)
+        good = product.job("tick")["runs"]["succeeded"]
+        wait_for("three more good runs", lambda: product.job("tick")["runs"]["succeeded"] >= good + 3)
+        alerts = product.get("/api/v1/alerts")["items"]
+    assert [message.body["status"] for message in received] == ["firing", "resolved"]
+    assert [message.id.rsplit("/", 1)[1] for message in received] == ["firing", "resolved"]
+    assert [alert["severity"] for alert in alerts] == ["page"]
+    assert alerts[0]["resolved_at"] is not None
+
+
+def test_when_only_the_scheduler_stops_its_slots_are_missed_and_somebody_is_told(
+    make_product: Callable[[str], Product],
+) -> None:
+    with webhook_receiver() as (url, received):
+        product = make_product(FILES.format(every="1s", indicator="on_time", url=url))
+        product.up().terminate()  # once, so that tokens and definitions are there
+        product.started.pop().wait()
+        product.serve("ledger")
+        product.wait_until_ready()
+        product.serve("worker")
+        scheduler = product.serve("scheduler")
+        wait_for("five slots on time", lambda: product.job("tick")["slots"]["on_time"] >= 5)
+        scheduler.kill()
+        scheduler.wait()
+        wait_for("the firing notice", lambda: any(message.body["status"] == "firing" for message in received), 120)
+        found = product.job("tick")["slots"]
+    assert found["missed"] >= 2
+    assert sum(v for k, v in found.items() if k not in ("expected", "skipped")) == found["expected"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from acceptance.product import Product, wait_for, webhook_receiver
+from acceptance.product import PATIENCE, Product, wait_for, webhook_receiver
 
 FILES = """
 jobs:
@@ -47,10 +47,18 @@ def test_when_only_the_scheduler_stops_its_slots_are_missed_and_somebody_is_told
         product.wait_until_ready()
         product.serve("worker")
         scheduler = product.serve("scheduler")
-        wait_for("five slots on time", lambda: product.job("tick")["slots"]["on_time"] >= 5)
+        wait_for("five slots on time and nothing wrong", lambda: _is_well(product))
+        told = len(received)
         scheduler.kill()
         scheduler.wait()
-        wait_for("the firing notice", lambda: any(message.body["status"] == "firing" for message in received), 120)
+        # Slots are planned a minute ahead, and the worker still runs those: silence begins only after that.
+        wait_for("the firing notice", lambda: any(m.body["status"] == "firing" for m in received[told:]), 2 * PATIENCE)
         found = product.job("tick")["slots"]
     assert found["missed"] >= 2
     assert sum(v for k, v in found.items() if k not in ("expected", "skipped")) == found["expected"]
+
+
+def _is_well(product: Product) -> bool:
+    """Starting takes longer than the job's limit, so its first slots may be late and told of; that is over by then."""
+    open_alerts = [alert for alert in product.get("/api/v1/alerts")["items"] if alert["resolved_at"] is None]
+    return product.job("tick")["slots"]["on_time"] >= 5 and not open_alerts

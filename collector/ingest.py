@@ -1,4 +1,4 @@
-"""From a request's body to checked run events, the bad ones told apart one by one. Pure: stores nothing, reads no clock.
+"""From a request's body to checked run events, the bad ones told apart one by one. Pure: no store, no clock.
 
 What it must not do: let one bad event sink another (I12), or hold more than its bounds allow (I11).
 """

@@ -68,7 +68,7 @@ class MetricsCollector(Collector):
         """The families of one snapshot, in the order of the table."""
         samples = samples_of(self._snapshot())
         for metric in METRICS:
-            found = [(labels, value) for labels, value in samples[metric.name] if value is not None]
+            found = [(labels, value) for labels, value in samples[metric.name] if value is not None and value == value]
             yield _family(metric, self._floor.raise_to(metric.name, found) if metric.kind == "counter" else found)
 
     def render(self, accept: str | None) -> tuple[bytes, str]:

@@ -65,10 +65,8 @@ def verdict_of(row: Any) -> Verdict:
 
 def slots_since(connection: Connection, since: datetime) -> Iterator[Judged]:
     """Slots from `since` on and those still open, ascending."""
-    query = (
-        f"SELECT {SLOT_COLUMNS}, limits FROM slots"
-        " WHERE slot >= ? OR verdict IN ('pending', 'unknown') ORDER BY slot"
-    )
+    columns = f"{SLOT_COLUMNS}, limits"
+    query = f"SELECT {columns} FROM slots WHERE slot >= ? OR verdict IN ('pending', 'unknown') ORDER BY slot"  # noqa: S608
     for *row, limits in connection.exec_driver_sql(query, (to_micros(since),)):
         yield Judged(_slot_decoder.decode(limits), verdict_of(row))
 

@@ -34,17 +34,23 @@ FINAL = frozenset({"succeeded", "failed", "cancelled", "dead_lettered"})
 class Judge(Protocol):
     """Who is told what changed, and judges it: each call inside the writer's thread, `judge` inside a transaction."""
 
-    def reset(self, connection: Connection, present: "Present", at: datetime) -> None: ...
+    def reset(self, connection: Connection, present: "Present", at: datetime) -> None:
+        """Everything is known anew."""
 
-    def verdict_changed(self, verdict: Verdict) -> None: ...
+    def verdict_changed(self, verdict: Verdict) -> None:
+        """A slot has another verdict."""
 
-    def run_changed(self, key: str, run: Run | None, job: str, at: datetime) -> None: ...
+    def run_changed(self, key: str, run: Run | None, job: str, at: datetime) -> None:
+        """A run is another than before; None: it is no run any more."""
 
-    def waits(self) -> bool: ...
+    def waits(self) -> bool:
+        """Whether `judge` has something to do before the next tick."""
 
-    def judge(self, connection: Connection, at: datetime, *, everything: bool) -> None: ...
+    def judge(self, connection: Connection, at: datetime, *, everything: bool) -> None:
+        """Judge what was touched, or everything, and write what follows."""
 
-    def committed(self) -> None: ...
+    def committed(self) -> None:
+        """What `judge` wrote is durable."""
 
 
 @dataclass(slots=True)
@@ -65,7 +71,7 @@ Ended = Callable[[Run, Job | None], None]
 
 
 class Ledger:
-    """The writer's keeper. `history` answers every job version, or None when nothing changed since it was last asked."""
+    """The writer's keeper. `history` answers every job version, or None when nothing changed since last asked."""
 
     def __init__(self, engine: Engine, history: History, judge: Judge, ended: Ended, keep: timedelta = KEEP) -> None:
         self._engine = engine
@@ -156,9 +162,7 @@ class Ledger:
         while present.overdue and present.overdue[0][0] < at:
             self._tell_run(present, heapq.heappop(present.overdue)[1], at)
 
-    def _adopt(
-        self, connection: Connection, present: Present, versions: Sequence[JobVersion], at: datetime
-    ) -> None:
+    def _adopt(self, connection: Connection, present: Present, versions: Sequence[JobVersion], at: datetime) -> None:
         self._versions = versions
         present.jobs.clear()
         present.jobs.update(newest(versions))

@@ -14,7 +14,7 @@ def _micros(*, nullable: bool = False, primary_key: bool = False) -> Column[int]
 
 
 class JournalRow(SQLModel, table=True):
-    """One run event as it was first said. `digest` is the SHA-256 of its canonical JSON, `conflict` that two differed."""
+    """One run event as it was first said. `digest`: SHA-256 of its canonical JSON; `conflict`: two contents came."""
 
     __tablename__: ClassVar[str] = "journal"
     __table_args__ = (
@@ -39,7 +39,12 @@ class RunRow(SQLModel, table=True):
     """One folded run: `blob` is all of it as JSON, the other columns are what lists are filtered and sorted by."""
 
     __tablename__: ClassVar[str] = "runs"
-    __table_args__ = (Index("runs_ended", "ended_at"), Index("runs_totals", "job", "outcome"))
+    __table_args__ = (
+        Index("runs_ended", "ended_at"),
+        Index("runs_totals", "job", "outcome"),
+        Index("runs_job", "job", "first_at"),
+        Index("runs_first", "first_at"),
+    )
     run_key: str = Field(primary_key=True)
     job: str
     source: str

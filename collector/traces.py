@@ -99,8 +99,8 @@ def _below(trace: _Trace, ended_at: datetime) -> Iterator[ReadableSpan]:
     """Attempts in their order; one of which nothing says when it was has no span, and neither have its stages."""
     ordered = sorted(trace.run.attempts, key=lambda attempt: attempt.number)
     earlier: Attempt | None = None
-    for attempt, later in zip(ordered, [*ordered[1:], None], strict=True):
-        until = later.started_at if later and later.started_at else ended_at
+    begins = [*(attempt.started_at or ended_at for attempt in ordered), ended_at]
+    for attempt, until in zip(ordered, begins[1:], strict=True):
         when = _times(attempt, until)
         if when is None:
             continue

@@ -38,11 +38,14 @@ class DrainingError(Exception):
 class Keeper(Protocol):
     """What the writer writes. `take` is inside the writer's transaction; `abandoned` says that a call's was undone."""
 
-    def take(self, connection: Connection, events: Sequence[RunEvent], at: datetime) -> Sequence[bool]: ...
+    def take(self, connection: Connection, events: Sequence[RunEvent], at: datetime) -> Sequence[bool]:
+        """Write events; answers per event whether it was new."""
 
-    def judge(self, at: datetime, *, everything: bool) -> None: ...
+    def judge(self, at: datetime, *, everything: bool) -> None:
+        """Judge what the last commits touched, or everything, in transactions of its own."""
 
-    def abandoned(self) -> None: ...
+    def abandoned(self) -> None:
+        """A transaction was undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +121,7 @@ class Writer:
 
     def _next_group(self) -> tuple[list[_Waiting], bool]:
         with self._condition:
-            self._condition.wait_for(
-                lambda: self._waiting or self._draining, max(0.0, self._next_tick - monotonic())
-            )
+            self._condition.wait_for(lambda: self._waiting or self._draining, max(0.0, self._next_tick - monotonic()))
             group: list[_Waiting] = []
             size = 0
             while self._waiting and (not group or size + len(self._waiting[0].events) <= MAX_EVENTS_A_COMMIT):

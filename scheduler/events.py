@@ -14,7 +14,9 @@ EventType = Literal[
 ]  # fmt: skip
 TYPES: frozenset[str] = frozenset(get_args(EventType))
 JOBLESS: frozenset[str] = frozenset({"gap", "depth"})
-SKIP_REASONS = frozenset({"overlap", "holiday", "window", "disabled", "catch_up", "deadline", "upstream", "buffer_full"})
+SKIP_REASONS = frozenset(
+    {"overlap", "holiday", "window", "disabled", "catch_up", "deadline", "upstream", "buffer_full"}
+)
 MAX_DATA_BYTES = 16 * 1024
 JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 RUN_ID = re.compile(r"[A-Za-z0-9._:@!~+-]{1,200}")

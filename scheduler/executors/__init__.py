@@ -1,1 +1,1 @@
-"""How a run's work is carried out: one file per kind of executor."""
+"""How a claimed run is carried out. One file per kind of work; none of them touches the queue."""

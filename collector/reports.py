@@ -1,0 +1,170 @@
+"""What the ledger knows, as the API's items: jobs, slots, runs. One function makes each number for every reader (I5).
+
+Reads committed rows in the caller's transaction; judges nothing and reads no clock.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection
+
+from collector.facts import Run, Verdict
+from collector.rows import SLOT_COLUMNS, run_of, verdict_of
+from collector.summary import job_summary, run_flags
+from scheduler.instants import format_duration, format_instant, to_micros
+from scheduler.jobs import Job, Schedule
+from scheduler.timelaw import next_slot
+
+WINDOW = timedelta(days=1)
+NEXT_SLOTS = 3
+Item = dict[str, Any]
+
+
+def job_items(connection: Connection, jobs: Mapping[str, Job], now: datetime) -> list[Item]:
+    """Every defined job, and every job that something was heard of, with its numbers of the last day."""
+    verdicts, runs = verdicts_of_day(connection, now), runs_of_day(connection, now)
+    totals, last, conflicts = _totals(connection), _last_runs(connection), _conflicts(connection)
+    items = []
+    for name in sorted(jobs.keys() | runs.keys() | totals.keys()):
+        summary = job_summary(verdicts.get(name, ()), runs.get(name, ()), jobs.get(name), now)
+        if name in conflicts:
+            summary["flags"] = sorted({*summary["flags"], "conflict"})
+        running = summary["runs"]["running"]
+        about = _about(name, jobs.get(name), now)
+        found = {"running": running, "window": "1d", **summary, "last_run": last.get(name)}
+        items.append({**about, **found, "totals": totals.get(name) or _no_totals()})
+    return items
+
+
+def verdicts_of_day(connection: Connection, now: datetime) -> dict[str, list[Verdict]]:
+    """The slots of `(now - 1 day, now]` by job."""
+    query = f"SELECT {SLOT_COLUMNS} FROM slots WHERE slot > ? AND slot <= ? ORDER BY slot"  # noqa: S608 - constant column names
+    found: dict[str, list[Verdict]] = defaultdict(list)
+    for row in connection.exec_driver_sql(query, (to_micros(now - WINDOW), to_micros(now))):
+        found[row[0]].append(verdict_of(row))
+    return found
+
+
+def runs_of_day(connection: Connection, now: datetime) -> dict[str, list[Run]]:
+    """The runs that ended in the last day, and those still open, by job."""
+    query = "SELECT blob FROM runs WHERE ended_at > ? OR ended_at IS NULL"
+    found: dict[str, list[Run]] = defaultdict(list)
+    for (blob,) in connection.exec_driver_sql(query, (to_micros(now - WINDOW),)):
+        run = run_of(blob)
+        found[run.job].append(run)
+    return found
+
+
+def dead_runs(connection: Connection) -> list[Run]:
+    """Every run that ever came to a dead-letter queue."""
+    return [run_of(blob) for (blob,) in connection.exec_driver_sql("SELECT blob FROM runs WHERE dead_arrivals > 0")]
+
+
+def slot_item(verdict: Verdict) -> Item:
+    """One slot as the API lists it."""
+    return {
+        "job": verdict.job,
+        "slot": format_instant(verdict.slot),
+        "verdict": verdict.kind,
+        "reason": verdict.reason,
+        "limit": format_instant(verdict.limit),
+        "settled_at": _text(verdict.settled_at),
+        "run": verdict.run,
+        "started_at": _text(verdict.started_at),
+        "lateness_seconds": verdict.lateness,
+    }
+
+
+def run_item(run: Run, job: Job | None, now: datetime) -> Item:
+    """One run as the API lists it. `output_tail` and `error` hold foreign text: escape it for where it goes."""
+    return {
+        "id": run.id,
+        "job": run.job,
+        "slot": _text(run.slot),
+        "outcome": run.outcome,
+        "attempts": run.starts,
+        "started_at": _text(run.started_at),
+        "ended_at": _text(run.ended_at),
+        "duration_seconds": run.duration,
+        "error": run.error,
+        "flags": sorted(run_flags(run, job, now)),
+        "output_tail": run.output_tail,
+    }
+
+
+def schedule_text(schedule: Schedule) -> str:
+    """The schedule as a person wrote it, shortly."""
+    if schedule.cron is not None:
+        return schedule.cron
+    if schedule.every is not None:
+        return f"every {format_duration(schedule.every)}"
+    return f"at {len(schedule.at)} instants"
+
+
+def coming_slots(job: Job, now: datetime) -> list[datetime]:
+    """The next few slots after `now`; none for a job without schedule, or one that is disabled."""
+    found: list[datetime] = []
+    at: datetime | None = now
+    while job.enabled and job.schedule is not None and len(found) < NEXT_SLOTS and at is not None:
+        at = next_slot(job.schedule, at)
+        found += [] if at is None else [at]
+    return found
+
+
+def _about(name: str, job: Job | None, now: datetime) -> Item:
+    """What the definition says; a job that no file defines has only its name."""
+    job = job or Job(id=name)
+    schedule = job.schedule
+    return {
+        "id": name,
+        **{key: getattr(job, key) for key in ("description", "owner", "impact", "type", "runbook")},
+        "labels": dict(job.labels),
+        **{key: getattr(job, key) for key in ("queue", "tenant", "priority", "enabled")},
+        "schedule": None if schedule is None else {"text": schedule_text(schedule), "timezone": schedule.timezone},
+        "next_slots": [format_instant(slot) for slot in coming_slots(job, now)],
+    }
+
+
+def _totals(connection: Connection) -> dict[str, Item]:
+    """Since ever, by job: runs by outcome, slots by verdict, attempts and their like."""
+    found: dict[str, Item] = defaultdict(_no_totals)
+    query = (
+        "SELECT job, outcome, count(*), sum(starts), sum(retries), sum(duplicate_starts) FROM runs"
+        " GROUP BY job, outcome"
+    )
+    for job, outcome, count, starts, retries, duplicates in connection.exec_driver_sql(query):
+        totals = found[job]
+        if outcome is not None:
+            totals["runs"][outcome] = count
+        totals["attempts"] += starts
+        totals["retries"] += retries
+        totals["duplicate_starts"] += duplicates
+    for job, verdict, count in connection.exec_driver_sql("SELECT job, verdict, count(*) FROM slots GROUP BY 1, 2"):
+        found[job]["slots"][verdict] = count
+    return found
+
+
+def _no_totals() -> Item:
+    return {"runs": {}, "slots": {}, "attempts": 0, "retries": 0, "duplicate_starts": 0}
+
+
+def _last_runs(connection: Connection) -> dict[str, Item]:
+    """By job, the newest run that has begun or ended."""
+    query = (
+        "SELECT blob FROM (SELECT job, blob, row_number() OVER (PARTITION BY job ORDER BY first_at DESC, run_key) AS n"
+        " FROM runs WHERE started_at IS NOT NULL OR ended_at IS NOT NULL) WHERE n = 1"
+    )
+    keys = ("id", "outcome", "started_at", "ended_at", "duration_seconds", "error")
+    runs: Iterable[Run] = [run_of(blob) for (blob,) in connection.exec_driver_sql(query)]
+    items = {run.job: run_item(run, None, run.first_at) for run in runs}
+    return {job: {key: item[key] for key in keys} for job, item in items.items()}
+
+
+def _conflicts(connection: Connection) -> set[str]:
+    return {job for (job,) in connection.exec_driver_sql("SELECT DISTINCT job FROM journal WHERE conflict")}
+
+
+def _text(value: datetime | None) -> str | None:
+    return None if value is None else format_instant(value)

@@ -1,0 +1,158 @@
+"""The routes that read, and those by which a person acts on the queue. Each asks `Reading` or the queue, no more."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import BaseModel, Field
+from sqlalchemy import Engine
+
+from collector.listing import MAX_PAGE, CursorError
+from control.api.reading import Item, Reading
+from scheduler.clock import now as clock_now
+from scheduler.endings import discard, redrive
+from scheduler.events import RUN_ID
+from scheduler.instants import format_instant, parse_instant
+from scheduler.queue import UnknownJobError, trigger_run
+
+LOOK_BACK = timedelta(days=1)
+LOOK_AHEAD = timedelta(hours=1)
+# A listing over a longer time would be cut by its page long before: it is refused instead of made slowly.
+MAX_AHEAD = timedelta(days=31)
+
+Outcome = Literal["queued", "running", "succeeded", "failed", "cancelled", "dead_lettered"]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE)]
+Cursor = Annotated[str | None, Query(max_length=300)]
+
+
+class RunNow(BaseModel):
+    """A run by hand. The same key again names the same run; without one a new run is made."""
+
+    key: str | None = Field(default=None, min_length=1, max_length=100, pattern=RUN_ID.pattern.replace("{1,200}", "+"))
+
+
+class Decision(BaseModel):
+    """Who decides about a dead letter, and why."""
+
+    by: str = Field(min_length=1, max_length=200)
+    reason: str = Field(default="", max_length=1000)
+
+
+def reading_routes(reading: Reading) -> APIRouter:
+    """The lists. Every one answers `{"items": [...], "next": cursor or null, "as_of": instant}`."""
+    router = APIRouter(prefix="/api/v1", tags=["read"])
+
+    @router.get("/jobs")
+    def jobs() -> Item:
+        """Every job with its numbers of the last day."""
+        now = clock_now()
+        return _list(reading.jobs(now), now)
+
+    @router.get("/slots")
+    def slots(
+        since: Annotated[str | None, Query(alias="from")] = None,
+        until: str | None = None,
+        job: str | None = None,
+        cursor: Cursor = None,
+        limit: Limit = 1000,
+    ) -> Item:
+        """Slots in `(from, until]`, ascending; by default the last day and the hour to come."""
+        now = clock_now()
+        start, end = _instant("from", since, now - LOOK_BACK), _instant("until", until, now + LOOK_AHEAD)
+        if end > now + MAX_AHEAD:
+            raise HTTPException(422, f"until: more than {MAX_AHEAD.days} days ahead; ask for a nearer instant")
+        page = _paged(lambda: reading.slots(now, start, end, job, cursor, limit))
+        return _list(page.values, now, page.next)
+
+    @router.get("/runs")
+    def runs(outcome: Outcome | None = None, job: str | None = None, cursor: Cursor = None, limit: Limit = 100) -> Item:
+        """Runs, the newest first."""
+        now = clock_now()
+        page = _paged(lambda: reading.runs(now, outcome, job, cursor, limit))
+        return _list(page.values, now, page.next)
+
+    @router.get("/queues")
+    def queues() -> Item:
+        """Every queue with its depth, and its dead letters."""
+        now = clock_now()
+        return _list(reading.queues(now), now)
+
+    @router.get("/slos")
+    def slos() -> Item:
+        """Every objective with its budget and burn rates."""
+        now = clock_now()
+        return _list(reading.slos(now), now)
+
+    @router.get("/alerts")
+    def alerts() -> Item:
+        """The episodes, those that fire first, with their notices."""
+        now = clock_now()
+        return _list(reading.alerts(), now)
+
+    @router.get("/status")
+    def status() -> Item:
+        """How the service itself is."""
+        return reading.status(clock_now())
+
+    return router
+
+
+def acting_routes(queue: Engine, reading: Reading) -> APIRouter:
+    """Run now, and what a person decides about dead letters."""
+    router = APIRouter(prefix="/api/v1", tags=["act"])
+
+    @router.post("/jobs/{job}/runs", status_code=202)
+    def run_now(job: str, wanted: RunNow | None = None) -> Item:
+        """Puts a run of the job in the queue at once."""
+        key = (wanted.key if wanted is not None else None) or uuid4().hex
+        try:
+            return {"run": trigger_run(queue, job, key, clock_now())}
+        except UnknownJobError as error:
+            raise HTTPException(404, str(error)) from None
+
+    @router.get("/dead")
+    def dead(cursor: Cursor = None, limit: Limit = 100) -> Item:
+        """The dead letters: runs that wait for a person."""
+        now = clock_now()
+        page = _paged(lambda: reading.runs(now, "dead_lettered", None, cursor, limit))
+        return _list(page.values, now, page.next)
+
+    @router.post("/dead/{run}/redrive", status_code=202)
+    def send_again(run: str, decision: Decision) -> Item:
+        """Sends a dead letter round again, with all its retries."""
+        return _decided(redrive(queue, run, clock_now(), decision.by), run)
+
+    @router.post("/dead/{run}/discard", status_code=202)
+    def put_away(run: str, decision: Decision) -> Item:
+        """Puts a dead letter away for good; its outcome stays."""
+        return _decided(discard(queue, run, clock_now(), decision.by, decision.reason), run)
+
+    return router
+
+
+def _decided(done: bool, run: str) -> Item:
+    if not done:
+        raise HTTPException(404, f"run {run[:200]!r} is no dead letter of this queue; see GET /api/v1/dead")
+    return {"run": run}
+
+
+def _list(items: list[Item], now: datetime, cursor: str | None = None) -> Item:
+    return {"items": items, "next": cursor, "as_of": format_instant(now)}
+
+
+def _instant(field: str, text: str | None, default: datetime) -> datetime:
+    if text is None:
+        return default
+    try:
+        # A plus sign in a query is a space unless it was escaped: an offset written by hand is understood anyway.
+        return parse_instant(text.replace(" ", "+"))
+    except (ValueError, OverflowError) as error:
+        raise HTTPException(422, f"{field}: {error}") from None
+
+
+def _paged(ask: Any) -> Any:
+    try:
+        return ask()
+    except CursorError as error:
+        raise HTTPException(422, f"cursor: {error}") from None

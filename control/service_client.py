@@ -1,0 +1,49 @@
+"""Asks a running Tepat over its HTTP API on behalf of a command. Its faults become errors of the command line."""
+
+import json
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from control.commands import CheckError, UnreachableError, UsageError
+
+TIMEOUT = 10.0
+MAX_ANSWER = 16 * 1024 * 1024
+
+
+def call(method: str, url: str, token: str, body: Any = None) -> Any:
+    """One request; the decoded JSON answer. Raises UnreachableError, UsageError, or CheckError for a conflict."""
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json"}
+    try:
+        with urlopen(Request(url, data, headers, method=method), timeout=TIMEOUT) as answer:  # noqa: S310 (checked)
+            return json.loads(answer.read(MAX_ANSWER) or b"null")
+    except HTTPError as error:
+        raise _refused(url, error) from None
+    except (URLError, TimeoutError, ConnectionError) as error:
+        reason = getattr(error, "reason", error)
+        raise UnreachableError(
+            f"{url} does not answer: {reason}; is `tepat up` running? TEPAT_URL says where"
+        ) from None
+    except ValueError:
+        raise UnreachableError(f"{url} does not answer as Tepat does; check TEPAT_URL") from None
+
+
+def _refused(url: str, error: HTTPError) -> Exception:
+    detail = _detail(error)
+    if error.code in (401, 403):
+        return UsageError(f"{url}: {detail}; set TEPAT_TOKEN_FILE to a file with a token that may do this")
+    if error.code >= 500 or error.code == 429:
+        return UnreachableError(f"{url} answered {error.code}: {detail}; try again")
+    if error.code == 409:
+        return CheckError(detail)
+    return UsageError(f"{url} answered {error.code}: {detail}")
+
+
+def _detail(error: HTTPError) -> str:
+    """The sentence of a problem document (RFC 9457), or the status's own words."""
+    try:
+        problem = json.loads(error.read(65536))
+        return str(problem.get("detail") or problem.get("title") or error.reason)
+    except (ValueError, AttributeError, OSError):
+        return str(error.reason)

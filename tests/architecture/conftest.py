@@ -1,0 +1,10 @@
+from pathlib import Path
+
+import pytest
+from architecture.source import ROOT
+
+
+@pytest.fixture
+def repository() -> Path:
+    """The root of the repository."""
+    return ROOT

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs the servers and the browser that tests start for themselves, on Debian and as root. Everywhere else it says
+# which tests will be skipped. It never starts anything: the tests run their own instances, on free ports.
+set -euo pipefail
+
+missing=()
+for binary in chromium prometheus; do # each is also the name of Debian's package
+    command -v "$binary" >/dev/null || missing+=("$binary")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+install="apt-get install --no-install-recommends ${missing[*]}"
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "missing: ${missing[*]}. Tests that need them are skipped (in CI they fail). On Debian, as root: $install" >&2
+    exit 0
+fi
+
+# Debian starts a service once it is installed. Exit code 101 from policy-rc.d forbids that; a policy that stands stays.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap 'rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086 # the words of $install are meant to be split
+$install -y -qq -o Dpkg::Use-Pty=0 </dev/null >/dev/null

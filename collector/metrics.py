@@ -7,6 +7,7 @@ out, never zero or NaN. Names and labels come from `telemetry.py`.
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any
 
 from prometheus_client import CollectorRegistry
@@ -68,7 +69,9 @@ class MetricsCollector(Collector):
         """The families of one snapshot, in the order of the table."""
         samples = samples_of(self._snapshot())
         for metric in METRICS:
-            found = [(labels, value) for labels, value in samples[metric.name] if value is not None and value == value]
+            found = [
+                (labels, value) for labels, value in samples[metric.name] if value is not None and not isnan(value)
+            ]
             yield _family(metric, self._floor.raise_to(metric.name, found) if metric.kind == "counter" else found)
 
     def render(self, accept: str | None) -> tuple[bytes, str]:

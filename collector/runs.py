@@ -29,15 +29,13 @@ def fold(run_key: str, events: Iterable[RunEvent], flags: frozenset[str] = froze
         raise ValueError(f"run {run_key}: no events to fold")
     base = max((event.attempt for event in facts if event.type == "redriven"), default=1)
     end = _last_end(facts, base)
-    attempts = _attempts(facts)
     outcome = _outcome(facts, base, end)
     started_at, end_only = _start(facts, end)
-    duration, skewed = (None, False) if outcome in (None, "queued", "running") else _duration(facts, base, end, flags)
+    over = outcome not in (None, "queued", "running")
+    duration, skewed = _duration(facts, base, end, flags) if over else (None, False)
     duplicates = _duplicate_starts(facts)
     found = {"clock_skew": skewed, "end_only": end_only, "duplicate_execution": duplicates > 0}
-    skip = _skip(facts)
-    dead = _dead(facts, outcome)
-    first_start = next((event for event in facts if event.type == "started"), facts[0])
+    skip, dead = _skip(facts), _dead(facts, outcome)
     return Run(
         id=run_key,
         job=next((event.job for event in facts if event.job is not None), ""),
@@ -47,9 +45,9 @@ def fold(run_key: str, events: Iterable[RunEvent], flags: frozenset[str] = froze
         first_at=facts[0].at,
         queued_at=next((event.at for event in facts if event.type == "queued"), None),
         started_at=started_at,
-        ended_at=end.at if end is not None and outcome not in (None, "queued", "running") else None,
+        ended_at=end.at if end is not None and over else None,
         duration=duration,
-        attempts=attempts,
+        attempts=_attempts(facts),
         starts=len(_starts(facts)),
         retries=len({event.attempt for event in facts if event.type == "started" and event.attempt > base}),
         duplicate_starts=duplicates,
@@ -58,7 +56,7 @@ def fold(run_key: str, events: Iterable[RunEvent], flags: frozenset[str] = froze
         output_tail=str(end.data.get("output_tail", "")) if end is not None else "",
         skip_reason=skip.data.get("reason") if skip is not None else None,
         skipped_at=skip.at if skip is not None else None,
-        early_offset=clock_offset(first_start),
+        early_offset=clock_offset(next((event for event in facts if event.type == "started"), facts[0])),
         dead_queue=dead.data.get("queue") if dead is not None else None,
         dead_since=dead.at if dead is not None else None,
         dead_arrivals=len({event.attempt for event in facts if event.type == "dead_lettered"}),

@@ -3,9 +3,7 @@
 The row and its event are committed together or not at all; nothing is sent from here.
 """
 
-import secrets
 import socket
-import uuid
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +11,8 @@ import msgspec
 from sqlalchemy import Connection, insert
 
 from scheduler.events import EventType, RunEvent, to_wire
-from scheduler.instants import from_micros, to_micros
+from scheduler.identity import event_id
+from scheduler.instants import from_micros
 from scheduler.tables import Row, outbox
 
 OUTPUT_BYTES = 2048
@@ -23,13 +22,6 @@ OUTPUT_BYTES = 2048
 def scheduler_source() -> str:
     """The source of what planners and sweepers say on this host."""
     return f"scheduler/{socket.gethostname()}"
-
-
-def event_id(now: datetime) -> str:
-    """A UUIDv7: sorts by time (to the microsecond), unique by 62 random bits. The only place ids are made."""
-    millis, micros = divmod(to_micros(now), 1000)
-    value = (millis & (2**48 - 1)) << 80 | 0x7 << 76 | micros << 64 | 0b10 << 62 | secrets.randbits(62)
-    return str(uuid.UUID(int=value))
 
 
 def record(

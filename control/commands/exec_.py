@@ -17,6 +17,7 @@ from pathlib import Path
 from control import passing, settings, spool
 from control.commands import UnreachableError, UsageError
 from scheduler import clock
+from scheduler.identity import event_id
 from scheduler.instants import format_instant, parse_instant
 
 TYPE_CHECKING = False
@@ -67,7 +68,11 @@ def _about(arguments: Namespace, environ: Mapping[str, str]) -> dict[str, Any]:
         raise UsageError(f"--job {job!r} is not a job id; use up to 100 of A-Z a-z 0-9 . _ -, a letter or digit first")
     if run_id is not None and not RUN_ID.fullmatch(run_id):
         raise UsageError(f"--run {run_id!r} is not a run id; use up to 200 of A-Z a-z 0-9 . _ : @ ! ~ + -")
-    about = {"source": f"exec/{os.uname().nodename}"[:200], "job": job, "run": run_id or f"exec-{_ordered_id()}"}
+    about = {
+        "source": f"exec/{os.uname().nodename}"[:200],
+        "job": job,
+        "run": run_id or f"exec-{event_id(clock.now())}",
+    }
     slot = _slot(arguments, environ)
     return {**about, "slot": slot} if slot else about
 
@@ -86,15 +91,6 @@ def _slot(arguments: Namespace, environ: Mapping[str, str]) -> str | None:
     except ValueError as error:  # not this user's doing: the job runs all the same
         print(f"tepat exec: TEPAT_SLOT is left out: {error}", file=sys.stderr)
         return None
-
-
-def _ordered_id() -> str:
-    """UUIDv7: 48 bits of milliseconds, then random ones. Ids that follow time keep the journal's index fast."""
-    millis = int(clock.now().timestamp() * 1000)
-    bits = (millis << 80) | int.from_bytes(os.urandom(10), "big")
-    bits = bits & ~(0xF << 76) & ~(0x3 << 62) | (0x7 << 76) | (0x2 << 62)
-    text = f"{bits:032x}"
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
 class Reporter:
@@ -137,7 +133,13 @@ class Reporter:
             print(line.replace("\n", " "), file=sys.stderr)
 
     def _keep(self, kind: str, data: dict[str, Any]) -> None:
-        event = {"id": _ordered_id(), "type": kind, **self._about, "at": format_instant(clock.now()), "data": data}
+        event = {
+            "id": event_id(clock.now()),
+            "type": kind,
+            **self._about,
+            "at": format_instant(clock.now()),
+            "data": data,
+        }
         try:
             self._own = [*self._own, spool.add(self._folder, event, durable=kind != "started")]
         except (spool.SpoolFullError, OSError) as error:

@@ -35,7 +35,7 @@ def minutely(**changes: Any) -> Job:
 
 def job(*argv: str, **changes: Any) -> Job:
     """A job by hand that runs `argv` (default `true`)."""
-    given = {"id": "tidy", "run": Command(argv=argv or ("true",), grace=timedelta(seconds=1))} | changes
+    given: dict[str, Any] = {"id": "tidy", "run": Command(argv=argv or ("true",), grace=timedelta(seconds=1))} | changes
     return Job(**given)
 
 

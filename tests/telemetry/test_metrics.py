@@ -241,7 +241,7 @@ def test_a_scrape_holds_no_more_series_than_the_bound(jobs: int, queues: int, ob
 
 
 @pytest.mark.parametrize("snapshot", [FULL, Snapshot(version="1"), Snapshot(version="1", jobs=[BARE])])
-def test_promtool_finds_nothing(snapshot: Snapshot) -> None:
+def test_promtool_finds_nothing_to_complain_about(snapshot: Snapshot) -> None:
     text = collector_of(lambda: snapshot).render(None)[0]
     promtool = require("promtool", "prometheus")
     done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, timeout=120, check=False)

@@ -216,7 +216,7 @@ def test_what_is_owed_to_a_disabled_or_removed_channel_is_given_up_after_three_d
         owe(ledger, *many(2))
         owe(ledger, notice("other"), to=("removed",))
         deliverer.run_once(START)
-        assert states(ledger) == {"dead": 1, "pending": 1}
+        assert states(ledger) == {"dead": 1, "pending": 2}
         deliverer.run_once(START + GIVE_UP_AFTER)
     with read(ledger) as connection:
         assert totals(connection) == {("noc", "dead"): 2, ("removed", "dead"): 1}

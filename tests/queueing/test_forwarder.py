@@ -3,16 +3,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from queueing.farm import START, job, new_queue, said, until
 from sqlalchemy import Engine, select
 
 from scheduler.database import read
+from scheduler.identity import event_id
 from scheduler.outbox import BATCH, LONGEST_WAIT_SECONDS, DeliveryError, Forwarder, http_deliver, outbox_depth
 from scheduler.queue import trigger_run
-from scheduler.recording import event_id
 from scheduler.tables import outbox_rejected
 
 
@@ -56,7 +56,7 @@ def test_events_leave_in_order_and_only_after_they_were_taken(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("count", "sizes"), [(BATCH - 1, [BATCH - 1]), (BATCH, [BATCH]), (BATCH + 1, [BATCH, 1])])
-def test_batches_are_bounded(tmp_path: Path, count: int, sizes: list[int]) -> None:
+def test_a_batch_never_holds_more_than_its_bound(tmp_path: Path, count: int, sizes: list[int]) -> None:
     engine, collector = filled(tmp_path, count), Collector()
     one = forwarder(engine, tmp_path, collector)
     while one.step(START) == 0:
@@ -154,8 +154,8 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[tuple[str, type[Handler]]]:
     class Here(Handler):
-        answers = []
-        seen = []
+        answers: ClassVar = []
+        seen: ClassVar = []
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Here) as http:
         thread = Thread(target=http.serve_forever)
@@ -183,5 +183,5 @@ def test_delivery_over_http_knows_every_answer(server: tuple[str, type[Handler]]
 
 
 def test_a_collector_that_is_down_is_a_delivery_error() -> None:
-    with pytest.raises(DeliveryError, match="127.0.0.1:9"):
+    with pytest.raises(DeliveryError, match=r"127\.0\.0\.1:9"):
         http_deliver("http://127.0.0.1:9", "secret")([{"id": "a"}])

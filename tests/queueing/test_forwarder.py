@@ -133,8 +133,8 @@ def test_ids_sort_by_time_and_never_repeat() -> None:
 
 
 class Handler(BaseHTTPRequestHandler):
-    answers: list[tuple[int, dict[str, Any], dict[str, str]]]
-    seen: list[tuple[str, str, list[dict[str, Any]]]]
+    answers: ClassVar[list[tuple[int, dict[str, Any], dict[str, str]]]] = []
+    seen: ClassVar[list[tuple[str, str, list[dict[str, Any]]]]] = []
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from scheduler.instants import format_instant
@@ -79,10 +79,10 @@ def waiting(folder: Path) -> list[str]:
         return []
 
 
-def add(folder: Path, event: dict[str, Any], *, durable: bool = True, bound: int = MAX_BYTES) -> str:
+def add(folder: Path, event: dict[str, Any], *, bound: int = MAX_BYTES) -> str:
     """Keep one report until it is acknowledged, and return its name. Raises SpoolFullError, or OSError if it can't.
 
-    What is not `durable` outlives this process, but perhaps not the host.
+    It outlives this process; `harden` makes it outlive the host.
     """
     ensure(folder)
     body = json.dumps(event).encode()
@@ -92,11 +92,15 @@ def add(folder: Path, event: dict[str, Any], *, durable: bool = True, bound: int
     hidden = folder / f".{name}"
     with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(body)
-        file.flush()
-        if durable:
-            os.fsync(file.fileno())
     hidden.rename(folder / name)
     return name
+
+
+def harden(folder: Path, names: Iterable[str]) -> None:
+    """Put reports that still wait onto the disk. Those that were sent at once never pay for that. Raises OSError."""
+    for name in names:
+        with suppress(FileNotFoundError), open(folder / name, "rb") as file:
+            os.fsync(file.fileno())
 
 
 def deliver(folder: Path, send: Send, now: Callable[[], Any], first: Iterable[str] = ()) -> Delivery:

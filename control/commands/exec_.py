@@ -12,6 +12,7 @@ import sys
 import threading
 from argparse import REMAINDER, ArgumentParser, Namespace
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from control import passing, settings, spool
@@ -127,6 +128,8 @@ class Reporter:
         self._closed = True
         self._wake.set()
         self._thread.join(LAST_WAIT)
+        with suppress(OSError):
+            spool.harden(self._folder, self._own)
         problem = self._problem()
         if problem:
             line = json.dumps({"problem": problem}) if self._as_json else f"tepat exec: {problem}"
@@ -141,7 +144,7 @@ class Reporter:
             "data": data,
         }
         try:
-            self._own = [*self._own, spool.add(self._folder, event, durable=kind != "started")]
+            self._own = [*self._own, spool.add(self._folder, event)]
         except (spool.SpoolFullError, OSError) as error:
             with self._guard:
                 self._loose = [*self._loose, event]

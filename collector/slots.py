@@ -25,10 +25,11 @@ Claimants = Callable[[SlotKey], list[Run]]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A slot with its limits, and the verdict it has now."""
+    """A slot with its limits, the verdict it has now, and the one before (None: it had none)."""
 
     slot: Slot
     verdict: Verdict
+    before: Verdict | None = None
 
 
 class Desk:
@@ -79,10 +80,10 @@ class Desk:
         """Judges slots and yields those whose verdict is another than before."""
         for slot in slots:
             key = (slot.job, slot.at)
-            found = Judged(slot, judge(slot, claimants(key), gaps, now))
             before = self.judged.get(key)
+            found = Judged(slot, judge(slot, claimants(key), gaps, now), None if before is None else before.verdict)
             self._plan(key, found, gaps, now)
-            if before is None or before.verdict != found.verdict:
+            if found.before != found.verdict:
                 self.judged[key] = found
                 yield found
 

@@ -16,6 +16,7 @@ from collector import rows
 from collector.book import Book, Touched
 from collector.facts import Run, Verdict
 from collector.journal import append, events_of_runs, events_since
+from collector.rollup_rows import count_runs, count_slots
 from collector.slots import Desk
 from collector.summary import overdue_at
 from collector.verdicts import Slot
@@ -176,6 +177,7 @@ class Ledger:
             slots += [slot for gap in present.book.gaps for slot in present.desk.touched_by(gap)]
         self._write_slots(present, connection, slots, at)
         runs = {key: present.book.runs.get(key) for key in touched.runs}
+        count_runs(connection, runs)
         rows.put_runs(connection, runs)
         for key, run in sorted(runs.items(), key=lambda item: item[0]):
             self._tell_run(present, key, at)
@@ -185,6 +187,7 @@ class Ledger:
 
     def _write_slots(self, present: Present, connection: Connection, slots: Iterable[Slot], at: datetime) -> None:
         judged = list(present.desk.judge(slots, present.book.claimants, present.book.gaps, at))
+        count_slots(connection, ((each.before, each.verdict) for each in judged))
         rows.put_slots(connection, judged)
         for each in judged:
             self._judge.verdict_changed(each.verdict)

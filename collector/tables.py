@@ -114,6 +114,15 @@ class NoticeRow(SQLModel, table=True):
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+class RollupRow(SQLModel, table=True):
+    """What a job's runs and slots add up to in one UTC minute: `counts` is a JSON object of whole numbers."""
+
+    __tablename__: ClassVar[str] = "rollups"
+    job: str = Field(primary_key=True)
+    minute: int = Field(sa_column=_micros(primary_key=True))
+    counts: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
 class MetaRow(SQLModel, table=True):
     """Single facts by name, as text: since when a job is watched, the store's version."""
 
@@ -122,7 +131,7 @@ class MetaRow(SQLModel, table=True):
     value: str
 
 
-OWN_TABLES = ("journal", "runs", "slots", "heartbeats", "episodes", "notices", "meta")
+OWN_TABLES = ("journal", "runs", "slots", "heartbeats", "episodes", "notices", "rollups", "meta")
 
 
 def create_tables(engine: Engine) -> None:

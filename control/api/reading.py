@@ -5,16 +5,18 @@ Each answer is of one moment. Asked by many at once, a costly one is worked out 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
 from sqlalchemy import Engine
 
+from collector import rollups
 from collector.journal import event_count
 from collector.listing import Page, runs_page, slots_page, upcoming
 from collector.metrics import Snapshot
 from collector.reports import dead_runs, job_items, run_item, slot_item
+from collector.rollup_rows import rollups_between
 from scheduler.clock import monotonic
 from scheduler.database import read
 from scheduler.instants import format_instant, from_micros
@@ -76,6 +78,12 @@ class Reading:
             jobs = {name: each for name, each in self._current(now).items() if job in (None, name)}
             found += [slot_item(each) for each in upcoming(jobs, max(now, since), until, limit - len(found))]
         return Page(found, page.next)
+
+    def rollups(self, job: str, since: datetime, until: datetime, step: timedelta) -> list[Item]:
+        """A job's buckets that begin in `[since, until)`: what its slots and runs add up to, step by step."""
+        with read(self.ledger) as connection:
+            found = rollups_between(connection, job, since, until, step)
+        return [rollups.item(job, at, rollup) for at, rollup in found.items()]
 
     def runs(self, now: datetime, outcome: str | None, job: str | None, cursor: str | None, limit: int) -> Page[Item]:
         """Runs, the newest first."""

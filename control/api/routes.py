@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Engine
 
 from collector.listing import MAX_PAGE, CursorError
+from collector.rollups import STEPS
 from control.api.reading import Item, Reading
 from scheduler.clock import now as clock_now
 from scheduler.endings import discard, redrive
@@ -18,6 +19,8 @@ from scheduler.queue import UnknownJobError, trigger_run
 
 LOOK_BACK = timedelta(days=1)
 LOOK_AHEAD = timedelta(hours=1)
+ROLLUPS_BACK = timedelta(hours=2)
+MAX_BUCKETS = 3000
 # A listing over a longer time would be cut by its page long before: it is refused instead of made slowly.
 MAX_AHEAD = timedelta(days=31)
 
@@ -72,6 +75,27 @@ def reading_routes(reading: Reading) -> APIRouter:
         page = _paged(lambda: reading.runs(now, outcome, job, cursor, limit))
         return _list(page.values, now, page.next)
 
+    @router.get("/rollups")
+    def rollups(
+        job: str,
+        since: Annotated[str | None, Query(alias="from")] = None,
+        until: str | None = None,
+        step: Literal["1m", "1h", "1d"] = "1m",
+    ) -> Item:
+        """A job's slots and runs summed to steps of UTC time in `[from, until)`; by default the last two hours."""
+        now = clock_now()
+        start, end = _instant("from", since, now - ROLLUPS_BACK), _instant("until", until, now)
+        if end - start > MAX_BUCKETS * STEPS[step]:
+            raise HTTPException(422, f"from: more than {MAX_BUCKETS} steps of {step}; ask for less or a longer step")
+        return _list(reading.rollups(job, start, end, STEPS[step]), now)
+
+    _state_routes(router, reading)
+    return router
+
+
+def _state_routes(router: APIRouter, reading: Reading) -> None:
+    """What is so now, rather than what happened."""
+
     @router.get("/queues")
     def queues() -> Item:
         """Every queue with its depth, and its dead letters."""
@@ -94,8 +118,6 @@ def reading_routes(reading: Reading) -> APIRouter:
     def status() -> Item:
         """How the service itself is."""
         return reading.status(clock_now())
-
-    return router
 
 
 def acting_routes(queue: Engine, reading: Reading) -> APIRouter:

@@ -12,6 +12,13 @@ MAY_IMPORT = {
 }
 
 PURE_FILES = (
+    "slo/promises.py",
+    "slo/replay.py",
+    "slo/board.py",
+    "collector/book.py",
+    "collector/anonymous.py",
+    "collector/summary.py",
+    "collector/rollups.py",
     "scheduler/timelaw.py",
     "scheduler/policy.py",
     "collector/runs.py",

@@ -48,9 +48,10 @@ class Product:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def up(self, workers: int = 2) -> subprocess.Popen[bytes]:
-        """`tepat up` without the dashboard, once the API is ready."""
-        options = ["--var", str(self.var), "--port", str(self.port), "--no-dashboard", "--workers", str(workers)]
+    def up(self, workers: int = 2, dashboard_port: int | None = None) -> subprocess.Popen[bytes]:
+        """`tepat up`, with the dashboard where a port is given, once the API is ready."""
+        screen = ["--no-dashboard"] if dashboard_port is None else ["--dashboard-port", str(dashboard_port)]
+        options = ["--var", str(self.var), "--port", str(self.port), "--workers", str(workers), *screen]
         process = self._start(["up", str(self.folder), *options])
         self.wait_until_ready()
         return process

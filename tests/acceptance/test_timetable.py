@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from acceptance.product import PATIENCE, Product, wait_for, webhook_receiver
 
+from scheduler.instants import parse_instant
+
 FILES = """
 jobs:
   - id: tick
@@ -34,6 +36,9 @@ def test_a_failing_job_is_told_once_and_its_recovery_once(make_product: Callable
     assert [message.id.rsplit("/", 1)[1] for message in received] == ["firing", "resolved"]
     assert [alert["severity"] for alert in alerts] == ["page"]
     assert alerts[0]["resolved_at"] is not None
+    for message, instant in zip(received, ("started_at", "resolved_at"), strict=True):
+        delay = (message.at - parse_instant(alerts[0][instant])).total_seconds()
+        print(f"{message.body['status']} reached the receiver {delay:.3f} s after the episode's {instant}")
 
 
 def test_when_only_the_scheduler_stops_its_slots_are_missed_and_somebody_is_told(

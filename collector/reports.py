@@ -152,10 +152,11 @@ def _no_totals() -> Item:
 
 def _last_runs(connection: Connection) -> dict[str, Item]:
     """By job, the newest run that has begun or ended."""
-    query = (
-        "SELECT blob FROM (SELECT job, blob, row_number() OVER (PARTITION BY job ORDER BY first_at DESC, run_key) AS n"
-        " FROM runs WHERE started_at IS NOT NULL OR ended_at IS NOT NULL) WHERE n = 1"
-    )
+    # Not by first_at: runs planned in one pass share it.
+    newest = "PARTITION BY job ORDER BY coalesce(started_at, ended_at) DESC, run_key DESC"
+    begun = "started_at IS NOT NULL OR ended_at IS NOT NULL"
+    ranked = f"SELECT blob, row_number() OVER ({newest}) AS n FROM runs WHERE {begun}"  # noqa: S608 - constant texts
+    query = f"SELECT blob FROM ({ranked}) WHERE n = 1"  # noqa: S608 - constant texts
     keys = ("id", "outcome", "started_at", "ended_at", "duration_seconds", "error")
     runs: Iterable[Run] = [run_of(blob) for (blob,) in connection.exec_driver_sql(query)]
     items = {run.job: run_item(run, None, run.first_at) for run in runs}

@@ -17,8 +17,8 @@ from scheduler.instants import to_micros
 
 _run_decoder = msgspec.json.Decoder(Run)
 _counts_decoder = msgspec.json.Decoder(dict[str, int])
-_RUN_BEFORE = "SELECT blob FROM runs WHERE run_key = ?"
-_BUCKET = "SELECT counts FROM rollups WHERE job = ? AND minute = ?"
+_RUNS_BEFORE = "SELECT blob FROM runs WHERE run_key IN (SELECT value FROM json_each(?))"
+_BUCKETS = "SELECT minute, counts FROM rollups WHERE job = ? AND minute IN (SELECT value FROM json_each(?))"
 _PUT = "INSERT OR REPLACE INTO rollups (job, minute, counts) VALUES (?, ?, ?)"
 _BETWEEN = "SELECT minute, counts FROM rollups WHERE job = ? AND minute >= ? AND minute < ? ORDER BY minute"
 
@@ -32,9 +32,9 @@ class _Move:
 def count_runs(connection: Connection, runs: Mapping[str, Run | None]) -> None:
     """Moves the rollups on for runs as they now are; None: it is no run any more."""
     moves: dict[BucketKey, _Move] = defaultdict(_Move)
-    for key, run in runs.items():
-        blob = connection.exec_driver_sql(_RUN_BEFORE, (key,)).scalar()
-        _out(moves, None if blob is None else of_run(_run_decoder.decode(blob)))
+    for (blob,) in connection.exec_driver_sql(_RUNS_BEFORE, (_json(runs),)):
+        _out(moves, of_run(_run_decoder.decode(blob)))
+    for run in runs.values():
         _into(moves, of_run(run))
     _write(connection, moves)
 
@@ -68,9 +68,27 @@ def _into(moves: dict[BucketKey, _Move], found: tuple[BucketKey, Rollup] | None)
 
 
 def _write(connection: Connection, moves: Mapping[BucketKey, _Move]) -> None:
-    for (job, minute), move in moves.items():
-        stored = connection.exec_driver_sql(_BUCKET, (job, minute)).scalar()
-        before = Rollup() if stored is None else Rollup(_counts_decoder.decode(stored))
+    stored = _stored(connection, moves)
+    puts = []
+    for key, move in moves.items():
+        before = stored.get(key, Rollup())
         after = changed(before, move.out, move.into)
         if after != before:
-            connection.exec_driver_sql(_PUT, (job, minute, msgspec.json.encode(after, order="sorted")))
+            puts.append((*key, msgspec.json.encode(after, order="sorted")))
+    if puts:
+        connection.exec_driver_sql(_PUT, puts)
+
+
+def _stored(connection: Connection, keys: Iterable[BucketKey]) -> dict[BucketKey, Rollup]:
+    minutes: dict[str, list[int]] = defaultdict(list)
+    for job, minute in keys:
+        minutes[job].append(minute)
+    return {
+        (job, minute): Rollup(_counts_decoder.decode(counts))
+        for job, wanted in minutes.items()
+        for minute, counts in connection.exec_driver_sql(_BUCKETS, (job, _json(wanted)))
+    }
+
+
+def _json(values: Iterable[str] | Iterable[int]) -> str:
+    return msgspec.json.encode(list(values)).decode()

@@ -26,7 +26,7 @@ from scheduler.events import RunEvent
 from scheduler.jobs import Job
 from scheduler.registry import JobVersion
 
-# How far back runs and slots stay in memory: the longest usual objective window and a day.
+# How far back runs and slots stay in memory at least; a longer objective window needs more (its user says so).
 KEEP = timedelta(days=31)
 _TICK = timedelta(microseconds=1)
 FINAL = frozenset({"succeeded", "failed", "cancelled", "dead_lettered"})

@@ -6,8 +6,9 @@ Going down: no new request is taken, what was taken is written, then everything 
 import os
 import signal
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -17,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from collector.facts import Run
 from collector.sender import TraceSender, open_sender, resource_of
-from collector.store import Ledger
+from collector.store import KEEP, Ledger
 from collector.tables import create_tables
 from collector.traces import spans_of
 from collector.versions import VersionFeed
@@ -35,7 +36,7 @@ from scheduler.jobs import Job
 from scheduler.registry import apply_definitions
 from scheduler.tables import create_tables as create_queue_tables
 from slo.engine import SloEngine
-from slo.objectives import load_configuration
+from slo.objectives import Objective, load_configuration
 from slo.outbox import Deliverer
 from slo.outbox import create_tables as create_outbox_tables
 
@@ -104,10 +105,19 @@ def _wire(folder: Path, var: Path, version: str) -> tuple[Parts, Reading, Intake
         if sender is not None:
             sender.give(spans_of(run, job, resource))
 
-    writer = Writer(ledger, Ledger(ledger, VersionFeed(queue), judge, ended))
+    writer = Writer(ledger, Ledger(ledger, VersionFeed(queue), judge, ended, kept_for(files.objectives)))
     intake = Intake()
     reading = Reading(ledger, queue, judge, version, lambda: _span_counts(sender), intake.counts)
     return Parts(writer, deliverer, sender, (ledger, queue)), reading, intake
+
+
+def kept_for(objectives: Iterable[Objective]) -> timedelta:
+    """How far back facts stay in memory: the longest objective's window and a day, and 31 days at least.
+
+    With less, an objective over a quarter would be judged by its last month, and differ from its own backtest.
+    """
+    longest = max((objective.window for objective in objectives), default=timedelta(0))
+    return max(KEEP, longest + timedelta(days=1))
 
 
 def _open_stores(var: Path) -> tuple[Engine, Engine]:

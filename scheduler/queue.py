@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Engine, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, and_, delete, func, insert, or_, select, update
 
 from scheduler.database import read, write
+from scheduler.events import run_id as run_id_of
 from scheduler.executors.traces import traceparent
-from scheduler.instants import from_micros, to_micros
+from scheduler.instants import format_instant, from_micros, to_micros
 from scheduler.jobs import Job
 from scheduler.leases import LEASE, Moment
 from scheduler.planner import run_row, say_queued
 from scheduler.policy import Active, Admission, admit
 from scheduler.recording import record
-from scheduler.registry import JobReader, current_jobs
+from scheduler.registry import JobReader, JobVersion, current_jobs
 from scheduler.tables import Row, runs
+from scheduler.timelaw import previous_slot
 
 PAGE = 100
 """Candidates read at a time while claiming."""
@@ -53,11 +55,7 @@ def trigger_run(engine: Engine, job: str, key: str, now: datetime) -> str:
     A key with characters that ids may not hold, or over 80 of them, is replaced by its SHA-256. Raises
     UnknownJobError for a job that is not defined, ValueError for one that is run elsewhere.
     """
-    version = next((one for one in current_jobs(engine, now) if one.job.id == job), None)
-    if version is None:
-        raise UnknownJobError(f"no job {job!r} is defined; apply the job files, or check the id")
-    if version.job.run is None:
-        raise ValueError(f"job {job!r} has no `run`: it is run elsewhere and only watched, so it can't be started here")
+    version = _startable(engine, job, now)
     name = key if _KEY.fullmatch(key) else hashlib.sha256(key.encode()).hexdigest()
     row = run_row(version, f"{job}!{name}", None, now)
     with write(engine) as connection:
@@ -65,6 +63,39 @@ def trigger_run(engine: Engine, job: str, key: str, now: datetime) -> str:
             connection.execute(insert(runs), row)
             say_queued(connection, row, now)
     return str(row["run_id"])
+
+
+def make_up_slot(engine: Engine, job: str, slot: datetime, now: datetime) -> str:
+    """Queue the run of a slot that was passed over, due now; answers its id `<job>@<slot>`.
+
+    Raises UnknownJobError as `trigger_run`, and ValueError for an instant that is no slot, lies ahead, or has its run
+    already: a slot has at most one (I1).
+    """
+    version = _startable(engine, job, now)
+    schedule = version.job.schedule
+    if schedule is None or previous_slot(schedule, slot) != slot:
+        raise ValueError(f"{format_instant(slot)} is no slot of {job!r}; `tepat slots {job}` lists them")
+    if slot > now:
+        raise ValueError(f"slot {format_instant(slot)} of {job!r} lies ahead and will run by itself; name a past one")
+    row = run_row(version, run_id_of(job, slot), slot, now)
+    with write(engine) as connection:
+        before = connection.execute(select(runs.c.state).where(runs.c.run_id == row["run_id"])).scalar()
+        if before not in (None, "skipped"):
+            raise ValueError(f"slot {format_instant(slot)} of {job!r} has its run already, which is {before}")
+        connection.execute(delete(runs).where(runs.c.run_id == row["run_id"]))
+        connection.execute(insert(runs), row)
+        say_queued(connection, row, now)
+    return str(row["run_id"])
+
+
+def _startable(engine: Engine, job: str, now: datetime) -> JobVersion:
+    """The job's current version, which must have something to run here."""
+    version = next((one for one in current_jobs(engine, now) if one.job.id == job), None)
+    if version is None:
+        raise UnknownJobError(f"no job {job!r} is defined; apply the job files, or check the id")
+    if version.job.run is None:
+        raise ValueError(f"job {job!r} has no `run`: it is run elsewhere and only watched, so it can't be started here")
+    return version
 
 
 def claim(

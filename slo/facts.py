@@ -1,6 +1,6 @@
 """Settled facts of one objective, good or bad, by instant: exact counts in any window. Pure, in memory.
 
-Bound: two instants a settled fact; `forget_before` drops what no window reaches any more.
+Bound: two instants a settled fact; who holds a line bounds what it is fed with.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -68,12 +68,6 @@ class FactLine:
             return False
         found = self.count(since, until)
         return found.bad == found.total
-
-    def forget_before(self, at: datetime) -> None:
-        """Drops facts at or before `at`."""
-        limit = to_micros(at)
-        del self._all[: bisect_right(self._all, limit)]
-        del self._bad[: bisect_right(self._bad, limit)]
 
 
 def window_start(

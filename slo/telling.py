@@ -1,6 +1,7 @@
 """What a notice says and what the API shows of an objective, from the board's own numbers. Pure: reads no store."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -23,16 +24,8 @@ def notice_of(
     bad = newest_bad(standing)
     job = jobs.get(bad[0][0]) if bad else None
     objective = standing.objective
-    return Notice(
-        id=owed.id,
-        slo=episode.slo,
-        severity=episode.severity,
-        status=owed.status,
-        at=owed.at,
-        started_at=episode.started_at,
-        resolved_at=episode.resolved_at,
-        reason=episode.reason,
-        repeat=owed.repeat,
+    return replace(
+        plain_notice(episode, owed),
         burn=report["burn"],
         budget=Budget(**report["budget"]),
         bad_slots=tuple(name for _, name in bad),
@@ -54,6 +47,7 @@ def plain_notice(episode: Episode, owed: Owed) -> Notice:
         started_at=episode.started_at,
         resolved_at=episode.resolved_at,
         reason=episode.reason,
+        repeat=owed.repeat,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Engine
 
 from collector.listing import MAX_PAGE, CursorError
@@ -15,7 +15,7 @@ from scheduler.clock import now as clock_now
 from scheduler.endings import discard, redrive
 from scheduler.events import RUN_ID
 from scheduler.instants import format_instant, parse_instant
-from scheduler.queue import UnknownJobError, trigger_run
+from scheduler.queue import UnknownJobError, make_up_slot, trigger_run
 
 LOOK_BACK = timedelta(days=1)
 LOOK_AHEAD = timedelta(hours=1)
@@ -30,9 +30,12 @@ Cursor = Annotated[str | None, Query(max_length=300)]
 
 
 class RunNow(BaseModel):
-    """A run by hand. The same key again names the same run; without one a new run is made."""
+    """A run by hand. The same key again names the same run; without one a new run is made. `slot` makes one up."""
+
+    model_config = ConfigDict(extra="forbid")
 
     key: str | None = Field(default=None, min_length=1, max_length=100, pattern=RUN_ID.pattern.replace("{1,200}", "+"))
+    slot: str | None = Field(default=None, max_length=40)
 
 
 class Decision(BaseModel):
@@ -126,12 +129,16 @@ def acting_routes(queue: Engine, reading: Reading) -> APIRouter:
 
     @router.post("/jobs/{job}/runs", status_code=202)
     def run_now(job: str, wanted: RunNow | None = None) -> Item:
-        """Puts a run of the job in the queue at once."""
-        key = (wanted.key if wanted is not None else None) or uuid4().hex
+        """Puts a run of the job, or the run of a slot that was passed over, in the queue at once."""
+        wanted, now = wanted or RunNow(), clock_now()
         try:
-            return {"run": trigger_run(queue, job, key, clock_now())}
+            if wanted.slot is not None:
+                return {"run": make_up_slot(queue, job, _instant("slot", wanted.slot, now), now)}
+            return {"run": trigger_run(queue, job, wanted.key or uuid4().hex, now)}
         except UnknownJobError as error:
             raise HTTPException(404, str(error)) from None
+        except ValueError as error:
+            raise HTTPException(409, str(error)) from None
 
     @router.get("/dead")
     def dead(cursor: Cursor = None, limit: Limit = 100) -> Item:

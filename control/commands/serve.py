@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
@@ -41,13 +40,15 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Run the parts until told to stop: 0. Reports go to TEPAT_URL with the token in TEPAT_TOKEN_FILE."""
+    from control.logs import log_as_json
+
     unknown = [part for part in arguments.parts if part not in PARTS]
     if unknown:
         raise UsageError(f"{unknown[0]!r} is not a part; use one or more of {', '.join(PARTS)}")
     if arguments.slots < 1:
         raise UsageError(f"--slots {arguments.slots} would run nothing; give 1 or more")
     parts = {PARTS[part] for part in arguments.parts}
-    _log_json()
+    log_as_json()
     var = arguments.var.resolve()
     if "ledger" in parts:
         _check_ledger(arguments, var)
@@ -206,20 +207,3 @@ def _on_signals(stop: threading.Event, at_once: threading.Event) -> None:
 
     signal.signal(signal.SIGTERM, told)
     signal.signal(signal.SIGINT, told)
-
-
-def _log_json() -> None:
-    """One JSON object a line on standard error, from Tepat and from the libraries it uses."""
-    import structlog
-
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
-    structlog.configure(
-        processors=[
-            structlog.stdlib.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )

@@ -7,6 +7,7 @@ from threading import Event, Thread
 from uuid import uuid4
 
 import httpx
+import pytest
 from acceptance.product import Product, kill, wait_for
 
 from scheduler import clock
@@ -27,7 +28,6 @@ jobs:
   - {id: outside, schedule: {every: 1h, timezone: UTC}}
 """
 PARTS = ("ledger", "scheduler", "worker", "")
-ROUNDS = 20
 
 
 class Reporter:
@@ -63,13 +63,16 @@ class Reporter:
                 self.acknowledged.add(name)
 
 
-def test_twenty_kills_lose_nothing_and_run_nothing_twice(make_product: Callable[[str], Product]) -> None:
+@pytest.mark.parametrize("rounds", [20, pytest.param(400, marks=pytest.mark.soak)])
+def test_kills_at_random_moments_lose_nothing_and_run_nothing_twice(
+    make_product: Callable[[str], Product], rounds: int
+) -> None:
     rng = random.Random()
     product = make_product(FILES)
     product.up()
     wait_for("the first good run", lambda: product.job("quick")["runs"]["succeeded"] >= 1)
     reporter = Reporter(product)
-    for round_number in range(ROUNDS):
+    for round_number in range(rounds):
         clock.pause(rng.uniform(0.3, 1.5))
         part = PARTS[round_number % len(PARTS)]
         if part:

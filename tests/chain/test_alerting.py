@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from chain.making import at, ev, minutely, objective, play, ran
 
+from collector.facts import Verdict
 from scheduler.events import RunEvent
 from scheduler.instants import format_instant
 from scheduler.jobs import Job, Schedule
 from slo.alerts import Condition as Holds
 from slo.alerts import Episode, Step, condition, step
+from slo.board import Board
 from slo.facts import FactLine
 from slo.promises import Objective
 
@@ -170,13 +172,24 @@ def test_a_run_past_its_deadline_is_bad_until_its_end_says_otherwise() -> None:
 
 
 def test_the_state_is_frozen_only_while_the_newest_due_slot_is_unknown() -> None:
-    job = minutely()
-    gap = ev("gap", 400, None, **{"from": format_instant(at(290)), "until": format_instant(at(400))})
-    bad = [e for n in (1, 2, 3) for e in ran(job, n * 60, 61)]
-    good = [e for n in range(7, 15) for e in ran(job, n * 60, 0)]
-    report = play([job], [*bad, gap, *good], until=900, objectives=[objective("99")])
-    assert report["jobs"]["job"]["slots"]["unknown"] == 3
-    assert report["slos"]["goal"]["expected"] == 11
+    newest = at(240)
+    board = Board([objective("99")], {"job": minutely()}, lambda _job, _now: newest, None)
+    for number in (1, 2, 3):
+        settled = Verdict(job="job", slot=at(number * 60), kind="late", reason="", limit=at(300), settled_at=at(300))
+        board.verdict_changed(settled)
+    board.verdict_changed(Verdict(job="job", slot=newest, kind="unknown", reason="blind", limit=at(300)))
+    assert board.judge(at(301)) == []
+    newest = at(300)
+    assert {ruling.episode.severity for ruling in board.judge(at(302))} == {"page", "ticket"}
+    newest = at(240)
+    for number in range(5, 200):
+        good = Verdict(job="job", slot=at(number * 60), kind="on_time", reason="", limit=at(303), settled_at=at(303))
+        board.verdict_changed(good)
+    assert board.judge(at(9 * 86400)) == []
+    board.verdict_changed(Verdict(job="job", slot=newest, kind="missed", reason="", limit=at(304), settled_at=at(304)))
+    assert board.standings["goal"].episodes
+    resolved = [ruling.episode.severity for ruling in board.judge(at(9 * 86400)) if ruling.episode.resolved_at]
+    assert "page" in resolved
 
 
 # --- the life of an episode, one look after another -----------------------------------------------------------------

@@ -87,14 +87,20 @@ def long_job(folder: Path, **changes: object) -> tuple[Engine, Path]:
     return engine, folder
 
 
+def begun_long_job(
+    folder: Path, workers: list[subprocess.Popen[bytes]]
+) -> tuple[Engine, subprocess.Popen[bytes], int, int]:
+    """The long job in the hands of a first worker: the queue, that worker, and the two children's numbers."""
+    engine, _ = long_job(folder)
+    first = start_worker(folder, "w1")
+    workers.append(first)
+    return engine, first, until(lambda: number_in(folder / "child")), until(lambda: number_in(folder / "escaped"))
+
+
 def test_no_child_of_a_killed_worker_runs_on_and_its_run_is_given_back(
     tmp_path: Path, workers: list[subprocess.Popen[bytes]]
 ) -> None:
-    engine, folder = long_job(tmp_path)
-    first = start_worker(tmp_path, "w1")
-    workers.append(first)
-    child = until(lambda: number_in(folder / "child"))
-    escaped = until(lambda: number_in(folder / "escaped"))
+    engine, first, child, escaped = begun_long_job(tmp_path, workers)
     before = row(engine, "tidy!k")
     old = Claimed(run_id="tidy!k", job=job(), slot=None, attempt=1, fence=before["fence"], retries_used=0,
                   worker="w1", started_at=START)  # fmt: skip
@@ -116,11 +122,7 @@ def test_no_child_of_a_killed_worker_runs_on_and_its_run_is_given_back(
 def test_a_worker_that_starts_ends_what_a_killed_one_left_even_without_its_warden(
     tmp_path: Path, workers: list[subprocess.Popen[bytes]]
 ) -> None:
-    engine, folder = long_job(tmp_path)
-    first = start_worker(tmp_path, "w1")
-    workers.append(first)
-    child = until(lambda: number_in(folder / "child"))
-    escaped = until(lambda: number_in(folder / "escaped"))
+    engine, first, child, escaped = begun_long_job(tmp_path, workers)
     for warden in children(first.pid, b"warden.py"):
         os.kill(warden, signal.SIGKILL)
     os.kill(first.pid, signal.SIGKILL)

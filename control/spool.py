@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from scheduler.instants import format_instant
 
@@ -50,12 +49,12 @@ class Delivery:
 Send = Callable[[bytes], Answer]
 
 
-def ensure(folder: Path) -> None:
+def ensure(folder: str) -> None:
     """Make the folder, for its owner only: reports hold the output of jobs."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
 
 
-def size(folder: Path) -> int:
+def size(folder: str) -> int:
     """Bytes the waiting reports occupy, each file rounded up to a block; 0 when there is no folder."""
     try:
         with os.scandir(folder) as entries:
@@ -71,7 +70,7 @@ def _cost(entry: os.DirEntry[str]) -> int:
         return 0
 
 
-def waiting(folder: Path) -> list[str]:
+def waiting(folder: str) -> list[str]:
     """Names of the waiting reports, oldest first (their ids are ordered by time)."""
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX) and not name.startswith("."))
@@ -79,7 +78,7 @@ def waiting(folder: Path) -> list[str]:
         return []
 
 
-def add(folder: Path, event: dict[str, Any], *, bound: int = MAX_BYTES) -> str:
+def add(folder: str, event: dict[str, Any], *, bound: int = MAX_BYTES) -> str:
     """Keep one report until it is acknowledged, and return its name. Raises SpoolFullError, or OSError if it can't.
 
     It outlives this process; `harden` makes it outlive the host.
@@ -89,21 +88,21 @@ def add(folder: Path, event: dict[str, Any], *, bound: int = MAX_BYTES) -> str:
     if size(folder) + max(FILE_COST, len(body)) > bound:
         raise SpoolFullError(f"the spool {folder} is full ({bound} bytes)")
     name = f"{event['id']}{SUFFIX}"
-    hidden = folder / f".{name}"
+    hidden = os.path.join(folder, f".{name}")
     with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(body)
-    hidden.rename(folder / name)
+    os.rename(hidden, os.path.join(folder, name))
     return name
 
 
-def harden(folder: Path, names: Iterable[str]) -> None:
+def harden(folder: str, names: Iterable[str]) -> None:
     """Put reports that still wait onto the disk. Those that were sent at once never pay for that. Raises OSError."""
     for name in names:
-        with suppress(FileNotFoundError), open(folder / name, "rb") as file:
+        with suppress(FileNotFoundError), open(os.path.join(folder, name), "rb") as file:
             os.fsync(file.fileno())
 
 
-def deliver(folder: Path, send: Send, now: Callable[[], Any], first: Iterable[str] = ()) -> Delivery:
+def deliver(folder: str, send: Send, now: Callable[[], Any], first: Iterable[str] = ()) -> Delivery:
     """Send the reports named in `first`, then whatever else waits, unless another process is at that already.
 
     Stops at the first batch that is not acknowledged. `now` gives the instant that the ledger is told as `sent_at`.
@@ -118,10 +117,10 @@ def deliver(folder: Path, send: Send, now: Callable[[], Any], first: Iterable[st
     return total
 
 
-def _send_all(folder: Path, names: list[str], send: Send, now: Callable[[], Any]) -> Delivery:
+def _send_all(folder: str, names: list[str], send: Send, now: Callable[[], Any]) -> Delivery:
     sent = refused = 0
     for start in range(0, len(names), BATCH):
-        loaded = {name: _load(folder / name) for name in names[start : start + BATCH]}
+        loaded = {name: _load(os.path.join(folder, name)) for name in names[start : start + BATCH]}
         batch = {name: event for name, event in loaded.items() if event is not None}
         if not batch:
             continue
@@ -130,16 +129,17 @@ def _send_all(folder: Path, names: list[str], send: Send, now: Callable[[], Any]
         if answer.status not in (202, 422):
             return Delivery(sent, refused, answer.problem or f"the collector answered {answer.status}")
         for index, name in enumerate(batch):
-            _settle(folder / name, index in answer.refused)
+            _settle(os.path.join(folder, name), index in answer.refused)
         sent += len(batch) - len(answer.refused)
         refused += len(answer.refused)
     return Delivery(sent, refused)
 
 
-def _load(path: Path) -> dict[str, Any] | None:
+def _load(path: str) -> dict[str, Any] | None:
     """One report, or None when it has gone or can't be read; such a file is set aside as `.bad`, not sent again."""
     try:
-        event = json.loads(path.read_bytes())
+        with open(path, "rb") as file:
+            event = json.loads(file.read())
     except FileNotFoundError:
         return None
     except ValueError:
@@ -148,22 +148,22 @@ def _load(path: Path) -> dict[str, Any] | None:
     return event if isinstance(event, dict) else None
 
 
-def _settle(path: Path, bad: bool) -> None:
+def _settle(path: str, bad: bool) -> None:
     """Acknowledged reports go; those that the collector will never take stay as `.bad`, for a person to look at."""
     try:
         if bad:
-            path.rename(path.with_suffix(".bad"))
+            os.rename(path, path.removesuffix(SUFFIX) + ".bad")
         else:
-            path.unlink()
+            os.unlink(path)
     except FileNotFoundError:
         pass
 
 
 @contextmanager
-def _backlog(folder: Path) -> Iterator[bool]:
+def _backlog(folder: str) -> Iterator[bool]:
     """Whether this process is the one that sends the backlog: hundreds that wake together must not all send it."""
     try:
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        lock = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
         yield False
         return

@@ -160,7 +160,7 @@ def api(url: str) -> Check:
         return Check("api", "fail", f"{url} does not answer: {getattr(error, 'reason', error)}", remedy)
 
 
-def waiting(folder: Path) -> Check:
+def waiting(folder: str) -> Check:
     """Reports of `tepat exec` reach the collector, and do not pile up here."""
     try:
         count, size = len(spool.waiting(folder)), spool.size(folder)

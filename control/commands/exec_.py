@@ -13,7 +13,6 @@ import threading
 from argparse import REMAINDER, ArgumentParser, Namespace
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from control import passing, settings, spool
 from control.commands import UnreachableError, UsageError
@@ -97,7 +96,7 @@ def _slot(arguments: Namespace, environ: Mapping[str, str]) -> str | None:
 class Reporter:
     """Keeps each report in the spool and sends it from a thread of its own, so that the command never waits."""
 
-    def __init__(self, folder: Path, about: dict[str, Any], as_json: bool) -> None:
+    def __init__(self, folder: str, about: dict[str, Any], as_json: bool) -> None:
         self._folder, self._about, self._as_json = folder, about, as_json
         self._began = clock.monotonic()
         self._own: list[str] = []
@@ -188,7 +187,7 @@ def tail_text(tail: bytes) -> str:
     return text
 
 
-def deliver(folder: Path, own: list[str], loose: list[dict[str, Any]]) -> spool.Delivery:
+def deliver(folder: str, own: list[str], loose: list[dict[str, Any]]) -> spool.Delivery:
     """Send these reports, the loose ones too, and then the waiting ones, with the token that the environment names."""
     from control import post  # imported in the reporter's thread, while the command runs
 
@@ -207,7 +206,7 @@ def deliver(folder: Path, own: list[str], loose: list[dict[str, Any]]) -> spool.
         return spool.Delivery(problem=f"{error}; check TEPAT_TOKEN_FILE and TEPAT_SPOOL")
 
 
-def _flush(folder: Path, as_json: bool) -> int:
+def _flush(folder: str, as_json: bool) -> int:
     delivery = deliver(folder, [], [])
     waiting = len(spool.waiting(folder))
     if as_json:

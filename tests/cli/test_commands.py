@@ -129,7 +129,7 @@ def test_a_damaged_store_and_an_open_token_fail_with_a_remedy(tmp_path: Path) ->
 def test_the_spool_takes_reports_up_to_its_bound_and_refuses_the_next(tmp_path: Path) -> None:
     bound = 2 * spool.FILE_COST
     for number in (1, 2):
-        spool.add(tmp_path, {"id": f"e{number}"}, bound=bound)
+        spool.add(str(tmp_path), {"id": f"e{number}"}, bound=bound)
     with pytest.raises(spool.SpoolFullError):
-        spool.add(tmp_path, {"id": "e3"}, bound=bound)
-    assert spool.waiting(tmp_path) == ["e1.json", "e2.json"]
+        spool.add(str(tmp_path), {"id": "e3"}, bound=bound)
+    assert spool.waiting(str(tmp_path)) == ["e1.json", "e2.json"]

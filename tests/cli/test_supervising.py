@@ -53,7 +53,9 @@ def test_stages_stop_the_highest_first_and_every_part_is_told(tmp_path: Path) ->
         pids = supervisor.pids()
         assert supervisor.await_ready("first", lambda: all(map(_catches_term, pids.values())), within=30)
     assert order == []
-    (first, told_first), (last, told_last) = ((tmp_path / f"{name}.log").read_text().split() for name in ("first", "last"))
+    (first, told_first), (last, told_last) = (
+        (tmp_path / f"{name}.log").read_text().split() for name in ("first", "last")
+    )
     assert first == last == "told"
     # By the machine's monotonic clock: a file's time of change moves in steps that both parts can fall into.
     assert int(told_first) < int(told_last)

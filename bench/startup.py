@@ -21,7 +21,7 @@ from scheduler.clock import monotonic  # noqa: E402
 
 ROUNDS = 15
 SCRIPT = Path(sys.executable).with_name("tepat")
-ENTRY = "from control.cli import main; raise SystemExit(main())"  # what the installed script does
+ENTRY = "from control.cli import program; program()"  # what the installed script does
 TEPAT = (str(SCRIPT),) if SCRIPT.exists() else (sys.executable, "-c", ENTRY)
 
 

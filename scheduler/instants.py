@@ -4,8 +4,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
-_LEAP = re.compile(r"^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d):60(?:\.\d+)?(.*)$")
+# As text, compiled at first use: `tepat exec` needs neither, and would compile both at each run of a job.
+_DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)"
+_LEAP = r"^(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d):60(?:\.\d+)?(.*)$"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
 
@@ -16,7 +17,7 @@ def parse_instant(text: str) -> datetime:
     A leap second is read as the last microsecond before it. Raises ValueError, saying what is wrong, for anything
     without an offset, because a local time names no instant.
     """
-    leap = _LEAP.match(text)
+    leap = re.match(_LEAP, text) if ":60" in text else None
     plain = f"{leap[1]}:59.999999{leap[2]}" if leap else text
     try:
         value = datetime.fromisoformat(plain)
@@ -35,7 +36,7 @@ def format_instant(value: datetime) -> str:
 
 def parse_duration(text: str) -> timedelta:
     """`500ms`, `30s`, `5m`, `2h`, `1d`, `1w` to a timedelta; ValueError names what was expected."""
-    match = _DURATION.fullmatch(text)
+    match = re.fullmatch(_DURATION, text)
     if match is None:
         raise ValueError(f"{text!r} is not a duration; write a number and a unit: 500ms, 30s, 5m, 2h, 1d, 1w")
     return timedelta(seconds=float(match[1]) * _UNITS[match[2]])

@@ -278,4 +278,4 @@ def test_wrong_usage_is_2_and_runs_nothing(environ: dict[str, str], arguments: l
 
 
 def test_exec_and_collector_mean_the_same_by_an_id() -> None:
-    assert (JOB_ID, RUN_ID) == (events.JOB_ID.pattern, events.RUN_ID.pattern)
+    assert (events.JOB_ID.pattern, events.RUN_ID.pattern) == (JOB_ID, RUN_ID)

@@ -122,7 +122,7 @@ def test_text_from_jobs_is_shown_as_it_is_and_does_nothing(
     shown = NASTY.replace(":material/", ":\u200bmaterial/")
     expect(main.locator("code").filter(has_text=shown).first).to_be_visible(timeout=PATIENCE)
     page.get_by_test_id("stSelectbox").locator("input").click()
-    seen(page, "all")
+    expect(page.get_by_role("option", name="all", exact=True)).to_be_visible(timeout=PATIENCE)
     for forbidden in ("a[href*='javascript']", "a[href*='evil']", "main script", ".katex", "code span[role=img]"):
         assert page.locator(forbidden).count() == 0, forbidden
     assert trouble == []

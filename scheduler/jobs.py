@@ -2,31 +2,94 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal
 
 from scheduler.instants import EPOCH
 
 Priority = Literal["critical", "important", "background"]
-Overlap = Literal["forbid", "allow"]
+Overlap = Literal["forbid", "allow", "replace", "queue"]
 CatchUp = Literal["none", "latest", "all"]
+Dialect = Literal["crontab", "quartz", "aws"]
+Dst = Literal["once", "skip", "literal"]
+HolidayPolicy = Literal["skip", "next_business_day", "previous_business_day"]
+Unit = Literal["day", "week", "month", "year"]
+
+REBOOT = "@reboot"
+"""A cron text that names a run at the host's start, and no slot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calendar:
+    """Which dates are holidays and which are business days. `union` adds the holidays of other calendars.
+
+    `country` (ISO 3166, with a `subdivision`) and `market` (`NYSE`) are names of the `holidays` library. `add` and
+    `remove` are exceptions and win. `weekend` counts from Monday = 0; None is the country's own, or Saturday and
+    Sunday.
+    """
+
+    name: str = ""
+    country: str | None = None
+    subdivision: str | None = None
+    market: str | None = None
+    dates: tuple[date, ...] = ()
+    add: tuple[date, ...] = ()
+    remove: tuple[date, ...] = ()
+    weekend: tuple[int, ...] | None = None
+    union: tuple["Calendar", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """A calendar interval: every `count` units from `starting` on, on the days that `on` names, at `times`.
+
+    `times` are seconds since local midnight. `on` holds, for weeks: weekday names (`friday`); for months and years: day
+    numbers (`15`, clamped to the month's end), `last day`, `first business day`, `last business day`,
+    `3rd business day`, `2nd tuesday`, `last friday`; nothing for days.
+    """
+
+    count: int
+    unit: Unit
+    times: tuple[int, ...]
+    starting: date
+    on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A batch window: a slot is inside when the clock on the wall reads in `[start, end)`, also over midnight.
+
+    `start` and `end` are seconds since local midnight and differ; `timezone` is an IANA name.
+    """
+
+    start: int
+    end: int
+    timezone: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """When a job is due: exactly one of `cron`, `every` and `at` is given.
+    """When a job is due: exactly one of `cron`, `every`, `at` and `repeat` is given.
 
     `timezone` is an IANA name. `every` counts real seconds from `anchor`. `jitter` is the bound of a delay that is a
-    fixed function of job and slot.
+    fixed function of job and slot. `also` holds a job's further schedules: an instant that several name is one slot.
+    `holidays` says what becomes of a slot whose business date is no business day by `calendar`; a business day begins
+    `business_day_starts` seconds after local midnight.
     """
 
     timezone: str
     cron: str | None = None
+    dialect: Dialect = "crontab"
     every: timedelta | None = None
     anchor: datetime = EPOCH
     at: tuple[datetime, ...] = ()
-    dst: Literal["once"] = "once"
+    repeat: Repeat | None = None
+    dst: Dst = "once"
     jitter: timedelta = timedelta(0)
+    calendar: Calendar | None = None
+    holidays: HolidayPolicy | None = None
+    business_day_starts: int = 0
+    also: tuple["Schedule", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +125,14 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """How many ended runs the queue keeps of a job; None keeps them all. The collector's record is not touched."""
+
+    succeeded: int | None = None
+    failed: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One version of one job. A job without `run` is run elsewhere and only watched."""
 
@@ -78,11 +149,16 @@ class Job:
     retry: Retry = Retry()
     overlap: Overlap = "forbid"
     catch_up: CatchUp = "latest"
+    catch_up_limit: int = 100
+    catch_up_deadline: timedelta | None = None
     priority: Priority = "important"
     queue: str = "default"
     tenant: str = "default"
     concurrency: int | None = None
     early: timedelta = timedelta(0)
+    start_deadline: timedelta | None = None
     run_deadline: timedelta | None = None
+    window: Window | None = None
+    history: History | None = None
     enabled: bool = True
     valid_from: datetime | None = None

@@ -20,6 +20,14 @@ PURE_FILES = (
     "collector/summary.py",
     "collector/rollups.py",
     "scheduler/timelaw.py",
+    "scheduler/day_times.py",
+    "scheduler/offsets.py",
+    "scheduler/cron.py",
+    "scheduler/cron_fields.py",
+    "scheduler/cron_spread.py",
+    "scheduler/calendars.py",
+    "scheduler/batch_windows.py",
+    "scheduler/repeats.py",
     "scheduler/policy.py",
     "collector/runs.py",
     "collector/verdicts.py",
@@ -36,7 +44,9 @@ PURE_LIBRARIES = {
     *("abc", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools"),
     *("hashlib", "heapq", "itertools", "json", "math", "operator", "re", "statistics", "types", "typing"),
     "zoneinfo",  # reads zone files, whose content the pinned tzdata fixes
-    *("cronsim", "msgspec", "numpy"),
+    "holidays",  # tables of dates that the lock fixes
+    "difflib",  # the nearest known name, for a message
+    *("msgspec", "numpy"),
 }
 VALUES_ON_THE_WAY = {"pathlib"}  # a setting may hold a path as a value; the pure file itself may not
 

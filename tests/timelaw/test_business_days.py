@@ -1,4 +1,4 @@
-"""Holidays and business days: which slots are skipped, which move, and where to. Dates are checked against calendars."""
+"""Holidays and business days: which slots are skipped, which move, and where to."""
 
 from datetime import UTC, date, datetime, timedelta
 

@@ -65,7 +65,8 @@ def test_a_year_that_has_no_such_day_never_fires() -> None:
 
 @pytest.mark.parametrize(
     ("text", "dialect", "day"),
-    [("0 7 * * 4", "crontab", 15), ("0 0 7 ? * 4", "quartz", 14), ("0 7 ? * 4 *", "aws", 14), ("0 7 * * thu", "crontab", 15)],
+    [("0 7 * * 4", "crontab", 15), ("0 0 7 ? * 4", "quartz", 14), ("0 7 ? * 4 *", "aws", 14),
+     ("0 7 * * thu", "crontab", 15)],
 )  # fmt: skip
 def test_weekday_numbers_are_the_dialects_own(text: str, dialect: Dialect, day: int) -> None:
     assert day in parse_cron(text, dialect).days_in(2018, 2)

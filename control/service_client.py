@@ -1,14 +1,29 @@
 """Asks a running Tepat over its HTTP API on behalf of a command. Its faults become errors of the command line."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from control import post, settings
 from control.commands import CheckError, UnreachableError, UsageError
 
 TIMEOUT = 10.0
 MAX_ANSWER = 16 * 1024 * 1024
+
+
+def endpoint(environ: Mapping[str, str]) -> tuple[str, str]:
+    """The service's address and the token to show it, as the environment says. Raises UsageError."""
+    url, path = settings.service_url(environ), settings.token_file(environ)
+    try:
+        post.parse_url(url)
+    except ValueError as error:
+        raise UsageError(f"TEPAT_URL: {error}") from None
+    try:
+        return url, settings.read_token(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"no token: {error}; set TEPAT_TOKEN_FILE, or run where ./var/tokens/admin is") from None
 
 
 def call(method: str, url: str, token: str, body: Any = None) -> Any:

@@ -12,20 +12,14 @@ from typing import Any
 
 import msgspec
 
+from scheduler.building import Surroundings, build, schedules_of
 from scheduler.editor_schema import schema_of
-from scheduler.files import DefinitionError, Document, Problem, read_folder
-from scheduler.instants import EPOCH
-from scheduler.jobs import Command, Job, OnTime, Retry, Schedule
+from scheduler.files import DefinitionError, Document, KeyPath, Problem, read_folder
+from scheduler.fitting import misfits, wide_jitter
+from scheduler.jobs import Calendar, Job
+from scheduler.named_calendars import NamedCalendars, read_calendars
 from scheduler.problems import check, unknown_key
-from scheduler.schema_models import (
-    DefaultsModel,
-    JobModel,
-    JobsPart,
-    OnTimeModel,
-    RetryModel,
-    RunModel,
-    ScheduleModel,
-)
+from scheduler.schema_models import DefaultsModel, JobModel, JobsPart
 
 __all__ = [
     "DefinitionError",
@@ -39,23 +33,36 @@ __all__ = [
     "load_folder",
 ]
 
-OWN_KEYS = ("jobs", "defaults")
+OWN_KEYS = ("jobs", "defaults", "calendars")
 OTHER_KEYS = ("slos", "channels", "settings")
 
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """Every job of a folder, in the order of files and lines. `sources` says where each stands: `jobs.yaml#backup`."""
+    """Every job of a folder, in the order of files and lines. `sources` says where each stands: `jobs.yaml#backup`.
+
+    `calendars` holds those of the folder by name; a job's schedule holds its own by value.
+    """
 
     jobs: tuple[Job, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     documents: tuple[Document, ...] = ()
+    calendars: Mapping[str, Calendar] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Defaults:
     timezone: str | None = None
     owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """What a job may take from other files. `sound` are those calendars of `named` that have no problems."""
+
+    defaults: _Defaults
+    named: NamedCalendars
+    sound: Mapping[str, Calendar]
 
 
 def load_folder(path: Path) -> Definitions:
@@ -73,16 +80,20 @@ def define(documents: list[Document]) -> tuple[Definitions, list[Problem]]:
     usable = [document for document in documents if isinstance(document.value, dict)]
     defaults, wrong = _defaults(usable)
     problems += wrong + list(_duplicates(usable))
+    named, wrong = read_calendars(usable)
+    problems += wrong
+    sound = {name: calendar for name, calendar in named.items() if calendar is not None}
+    outside = _Folder(defaults, named, sound)
     jobs: dict[str, Job] = {}
     sources: dict[str, str] = {}
     for document in usable:
         for index in range(len(_job_list(document))):
-            job, wrong = _job(document, index, defaults)
+            job, wrong = _job(document, index, outside)
             problems += wrong
             if job is not None and job.id not in jobs:
                 jobs[job.id] = job
                 sources[job.id] = f"{document.name}#{job.id}"
-    return Definitions(tuple(jobs.values()), sources, tuple(documents)), problems
+    return Definitions(tuple(jobs.values()), sources, tuple(documents), sound), problems
 
 
 def json_schema() -> dict[str, Any]:
@@ -119,6 +130,10 @@ def _shape(document: Document) -> Iterator[Problem]:
     jobs = document.value.get("jobs")
     if jobs is not None and not isinstance(jobs, list):
         yield document.problem(("jobs",), "is not a list", "begin each job with `- id:`", value="")
+    calendars = document.value.get("calendars")
+    if calendars is not None and not isinstance(calendars, dict):
+        remedy = "write each with its name: {id: {country: ID}}"
+        yield document.problem(("calendars",), "is not a mapping", remedy, value="")
 
 
 def _job_list(document: Document) -> list[Any]:
@@ -159,82 +174,18 @@ def _duplicates(documents: list[Document]) -> Iterator[Problem]:
                 seen[key] = f"{document.file}:{document.line(path)}"
 
 
-def _job(document: Document, index: int, defaults: _Defaults) -> tuple[Job | None, list[Problem]]:
-    path = ("jobs", index)
+def _job(document: Document, index: int, outside: _Folder) -> tuple[Job | None, list[Problem]]:
+    path: KeyPath = ("jobs", index)
     raw = document.value["jobs"][index]
-    if isinstance(raw, dict) and isinstance(raw.get("schedule"), list):
-        message = "holds several schedules, which is not available in this version"
-        return None, [document.problem((*path, "schedule"), message, "write one job for each", value="")]
-    model, problems = check(JobModel, document, path)
+    key = raw.get("id") if isinstance(raw, dict) else None
+    model, problems = check(JobModel, document, path, job=key if isinstance(key, str) else "")
     if model is None:
         return None, problems
-    if model.schedule is not None and (model.schedule.timezone or defaults.timezone) is None:
-        message, remedy = "has no time zone", "add `timezone: Asia/Jakarta`, or set it in `defaults`"
-        return None, [document.problem((*path, "schedule"), message, remedy, value="")]
-    return _build(model, document.folder, defaults), []
-
-
-def _build(model: JobModel, folder: Path, defaults: _Defaults) -> Job:
-    return Job(
-        id=model.id,
-        schedule=_schedule(model.schedule, defaults.timezone) if model.schedule else None,
-        description=model.description,
-        owner=defaults.owner if model.owner is None else model.owner,
-        impact=model.impact,
-        type=model.type,
-        runbook=model.runbook,
-        labels=dict(model.labels),
-        on_time=_on_time(model.on_time),
-        run=_command(model.run, folder) if model.run else None,
-        retry=_retry(model.retry),
-        overlap=model.overlap,
-        catch_up=model.catch_up,
-        priority=model.priority,
-        queue=model.queue,
-        tenant=model.tenant,
-        concurrency=model.concurrency,
-        early=model.early,
-        run_deadline=model.deadline.run if model.deadline else None,
-        enabled=model.enabled,
-        valid_from=model.valid_from,
-    )
-
-
-def _schedule(model: ScheduleModel, default_zone: str | None) -> Schedule:
-    zone = model.timezone or default_zone
-    assert zone is not None
-    return Schedule(
-        timezone=zone,
-        cron=model.cron,
-        every=model.every,
-        anchor=model.anchor or EPOCH,
-        at=tuple(model.at or ()),
-        dst=model.dst,
-        jitter=model.jitter,
-    )
-
-
-def _on_time(model: OnTimeModel | None) -> OnTime:
-    # The default of one minute holds only when the file gives no limit at all.
-    if model is None or (model.start_within is None and model.complete_within is None):
-        return OnTime()
-    return OnTime(start_within=model.start_within, complete_within=model.complete_within)
-
-
-def _command(model: RunModel, folder: Path) -> Command:
-    argv = (model.command,) if isinstance(model.command, str) else tuple(model.command)
-    cwd = folder if model.cwd is None else folder / model.cwd
-    return Command(
-        argv=argv, shell=model.shell, timeout=model.timeout, grace=model.grace, cwd=str(cwd), env=dict(model.env)
-    )
-
-
-def _retry(model: RetryModel) -> Retry:
-    return Retry(
-        attempts=model.attempts,
-        initial=model.initial,
-        factor=model.factor,
-        max=model.max,
-        jitter=model.jitter,
-        on_exit=tuple(model.on_exit),
-    )
+    defaults, calendars = outside.defaults, outside.sound
+    problems = list(misfits(document, path, model, defaults.timezone, outside.named))
+    # A calendar with problems of its own has told them; the jobs that use it are left out without another.
+    if problems or any(one.calendar not in (None, *calendars) for one in schedules_of(model)):
+        return None, problems
+    job = build(model, Surroundings(document.folder, defaults.timezone, defaults.owner, calendars))
+    problems = list(wide_jitter(document, path, job))
+    return (None if problems else job), problems

@@ -5,35 +5,35 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from scheduler.file_values import LONG_FORM, SHORT_FORM, HiddenValueError
 from scheduler.files import Document, KeyPath, Problem, shorten
-from scheduler.schema_models import HiddenValueError
+from scheduler.schedule_models import ScheduleModel
 
 # Keys of the file format that this version does not have: refused by name, because a key that is passed over in silence
-# is a lock, a window or a holiday that its author believes to hold.
-UNAVAILABLE_TOP = frozenset({"calendars", "maintenance", "tenants"})
+# is a lock, a trigger or a limit that its author believes to hold.
+UNAVAILABLE_TOP = frozenset({"maintenance", "tenants"})
 UNAVAILABLE = frozenset(
-    {"after", "triggers", "window", "lock", "pool", "needs", "interruptible", "parameters", "dead_letter"}
-    | {"calendar", "holidays", "dialect", "business_day_starts", "http", "kubernetes", "celery", "start"}
+    {"after", "triggers", "lock", "pool", "needs", "interruptible", "parameters", "dead_letter"}
+    | {"http", "kubernetes", "celery"}
     | {"per", "allow", "escalate", "per_minute", "retry_budget"}
     | UNAVAILABLE_TOP
 )
-UNAVAILABLE_VALUES = {
-    "overlap": frozenset({"replace", "queue"}),
-    "dst": frozenset({"skip", "literal"}),
-}
+# What pydantic puts into a path that no file holds: of a mapping's key, and of the form that a value is written in.
+_MARKS = ("[key]", SHORT_FORM, LONG_FORM)
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def check(model: type[M], document: Document, path: KeyPath) -> tuple[M | None, list[Problem]]:
-    """The value at a path as a model, or None and everything that is wrong with it."""
+def check(model: type[M], document: Document, path: KeyPath, job: str = "") -> tuple[M | None, list[Problem]]:
+    """The value at a path as a model, or None and everything that is wrong with it. `H` in a cron goes by `job`."""
     value = document.value
     for part in path:
         value = value[part]
     try:
-        return model.model_validate(value), []
+        return model.model_validate(value, context={"job": job}), []
     except ValidationError as error:
         return None, [_problem(document, path, model, detail) for detail in error.errors(include_url=False)]
 
@@ -43,20 +43,22 @@ def unknown_key(document: Document, path: KeyPath, known: list[str]) -> Problem:
     key = str(path[-1])
     if key in UNAVAILABLE:
         return document.problem(path, "is not available in this version", "remove it", value="")
+    if key in ScheduleModel.model_fields and "schedule" in known:
+        return document.problem(path, "is a key of a schedule", "write it inside `schedule`", value="")
     near = difflib.get_close_matches(key, known, n=1)
     remedy = f"did you mean `{near[0]}`?" if near else f"use one of {', '.join(known)}"
     return document.problem(path, "is not a known key", remedy, value="")
 
 
 def _problem(document: Document, base: KeyPath, model: type[BaseModel], detail: ErrorDetails) -> Problem:
-    inner = tuple(part for part in detail["loc"] if part != "[key]")
+    inner = tuple(part for part in detail["loc"] if part not in _MARKS)
     path = (*base, *inner)
     if detail["type"] == "extra_forbidden":
         return unknown_key(document, path, _fields_at(model, inner[:-1]))
     # What stands in an environment or in a channel's address may be a secret: it is named by its field alone.
     hidden = isinstance(detail.get("ctx", {}).get("error"), HiddenValueError) or "env" in inner[:-1]
     message, remedy = _words(detail, "..." if hidden else _written(document, path), inner)
-    shown = "" if hidden else None if path in document.texts else _shown(detail)
+    shown = "" if hidden else _shown(document, path, detail)
     return document.problem(path, message, remedy, value=shown)
 
 
@@ -65,9 +67,14 @@ def _written(document: Document, path: KeyPath) -> str | None:
     return document.texts.get(path, document.texts.get(path[:-1]))
 
 
-def _shown(detail: ErrorDetails) -> str:
-    if detail["type"] in ("missing", "value_error") or isinstance(detail["input"], dict):
+def _shown(document: Document, path: KeyPath, detail: ErrorDetails) -> str:
+    if path in document.texts:
+        return document.texts[path]
+    if isinstance(detail["input"], dict | list) or detail["type"] == "missing":
         return ""
+    if detail["type"] == "value_error":
+        # Only a value that is written at the path itself is what the words are about.
+        return document.texts.get(path[:-1], "") if path[-1:] == (0,) else ""
     return str(detail["input"])
 
 
@@ -81,7 +88,7 @@ def _words(detail: ErrorDetails, written: str | None, inner: KeyPath) -> tuple[s
     if kind == "missing":
         return "is required", f"add `{key}`"
     if kind == "literal_error":
-        return _not_one_of(key, detail["input"], str(context["expected"]))
+        return "is not one of the words known here", f"use {context['expected']}"
     if kind == "string_type" and written is not None:
         return f"is read as {_yaml_word(detail['input'])}, not as text", f'quote the value: "{shorten(written, 40)}"'
     return _general(kind, detail["msg"], context)
@@ -99,15 +106,6 @@ def _general(kind: str, message: str, context: Mapping[str, Any]) -> tuple[str, 
     return _lower(message.removeprefix("Input ")), "write another value"
 
 
-def _not_one_of(key: str, given: Any, expected: str) -> tuple[str, str]:
-    choices = f"use {expected}"
-    if isinstance(given, str) and given in UNAVAILABLE_VALUES.get(key, ()):
-        return "is not available in this version", choices
-    if key == "catch_up" and isinstance(given, dict):
-        return "with a limit or a deadline is not available in this version", choices
-    return "is not one of the words known here", choices
-
-
 def _yaml_word(value: Any) -> str:
     if value is None:
         return "null"
@@ -122,9 +120,14 @@ def _fields_at(model: type[BaseModel], inner: KeyPath) -> list[str]:
     """The keys of the model that stands at a path below another: what could have been meant."""
     here: type[BaseModel] | None = model
     for part in inner:
-        if isinstance(part, str) and here is not None and part in here.model_fields:
-            here = _model_in(here.model_fields[part].annotation) or here
-    return list(here.model_fields) if here else []
+        if isinstance(part, str) and here is not None and part in (known := _named(here)):
+            here = _model_in(known[part].annotation) or here
+    return list(_named(here)) if here else []
+
+
+def _named(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """A model's fields by the name that a file gives them."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

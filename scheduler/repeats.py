@@ -9,7 +9,9 @@ from scheduler.jobs import Calendar, Repeat
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = timedelta(days=1)
-_PLACE = re.compile(rf"(first|1st|2nd|3rd|[1-9]\d?th|last) (day|business day|{'|'.join(WEEKDAYS)})")
+_PLACE = re.compile(
+    rf"(first|1st|2nd|3rd|21st|22nd|23rd|(?:[4-9]|1\d|20|24)th|last) (day|business day|{'|'.join(WEEKDAYS)})"
+)
 
 
 class RepeatError(ValueError):

@@ -5,117 +5,48 @@ here.
 """
 
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
+    Discriminator,
     Field,
     PlainValidator,
-    StringConstraints,
+    Tag,
     model_validator,
 )
 
-from scheduler.events import JOB_ID
-from scheduler.instants import format_duration, parse_duration, parse_instant
+from scheduler.file_values import (
+    LONG_FORM,
+    SHORT_FORM,
+    Duration,
+    FileModel,
+    FilePath,
+    Identifier,
+    Instant,
+    PositiveDuration,
+    Prose,
+    Short,
+    WrongValueError,
+    Zone,
+    as_list,
+    no_nul,
+)
 from scheduler.jobs import CatchUp, Overlap, Priority
-from scheduler.timelaw import MACROS, ScheduleError, check_cron
-from scheduler.zones import check_zone
+from scheduler.schedule_models import MAX_CALENDARS, CalendarModel, Schedules, WindowModel
 
-MAX_DURATION = timedelta(days=3660)
-MIN_EVERY = timedelta(milliseconds=100)
 SELECT_FIELDS = ("job", "queue", "tenant", "owner", "type", "priority")
 
-_FIVE = "five fields: minute hour day month weekday"
+MAX_CATCH_UP = 10_000
+
+_LIMIT_SCHEMA: dict[str, Any] = {"minimum": 1, "maximum": MAX_CATCH_UP}
+# Pydantic gives the pattern of the names, and lets every other name pass.
+_NAMES_SCHEMA: dict[str, Any] = {"additionalProperties": False}
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
-
-
-class WrongValueError(ValueError):
-    """A value that can't be used. Its text is `what is wrong; what to write instead`.
-
-    A ValueError, because that is what pydantic collects; a TypeError would end the check at the first fault.
-    """
-
-
-class HiddenValueError(WrongValueError):
-    """As above, for a value that may be a secret and so must not stand in the message."""
-
-
-def read_duration(value: Any) -> timedelta:
-    """A duration as files write it, up to ten years. Raises WrongValueError."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        raise WrongValueError(f"has no unit; write it with one: {value}s, {value}m, {value}h")
-    if not isinstance(value, str):
-        raise WrongValueError("is not a duration; write a number and a unit: 500ms, 30s, 5m, 2h, 1d, 1w")
-    try:
-        found = parse_duration(value)
-    except ValueError:
-        raise WrongValueError("is not a duration; write a number and a unit: 500ms, 30s, 5m, 2h, 1d, 1w") from None
-    except OverflowError:
-        found = timedelta.max
-    if found > MAX_DURATION:
-        raise WrongValueError(f"is longer than {format_duration(MAX_DURATION)}; write a shorter duration")
-    return found
-
-
-def _positive(value: timedelta) -> timedelta:
-    if value <= timedelta(0):
-        raise WrongValueError("must be above zero; write a longer duration")
-    return value
-
-
-def _interval(value: timedelta) -> timedelta:
-    if value < MIN_EVERY:
-        raise WrongValueError(f"is below the shortest interval; write {format_duration(MIN_EVERY)} or more")
-    return value
-
-
-def _instant(value: Any) -> datetime:
-    if not isinstance(value, str):
-        raise WrongValueError("is not an instant; write it like 2026-03-29T00:30:00Z")
-    try:
-        return parse_instant(value)
-    except (ValueError, OverflowError):
-        raise WrongValueError("is not an instant with an offset; write it like 2026-03-29T00:30:00Z") from None
-
-
-def _cron(value: str) -> str:
-    if "TZ=" in value:
-        raise WrongValueError("holds a time zone; write the zone as `timezone` beside `cron`")
-    if len(value) > 200:
-        raise WrongValueError("is longer than 200 characters; split it into several jobs")
-    if value.strip().startswith("@") and value.strip().lower() not in MACROS:
-        raise WrongValueError(f"is not a known macro; write {_FIVE}, or one of {', '.join(MACROS)}")
-    try:
-        return check_cron(value)
-    except ScheduleError as error:
-        if _never(value):
-            raise WrongValueError("can never fire; write a day that one of its months has") from None
-        said = str(error).removeprefix(repr(value)).strip()
-        raise WrongValueError(said if ";" in said else f"{said}; write {_FIVE}") from None
-
-
-def _never(value: str) -> bool:
-    """Whether the fields are each right and only their day and month exclude each other."""
-    fields = value.split()
-    if len(fields) != 5:
-        return False
-    try:
-        check_cron(" ".join([*fields[:3], "*", fields[4]]))
-        check_cron(" ".join(["0 0 1", fields[3], "*"]))
-    except ScheduleError:
-        return False
-    return True
-
-
-def _job_id(value: str) -> str:
-    if not JOB_ID.fullmatch(value):
-        raise WrongValueError("is not an id; use up to 100 of A-Z a-z 0-9 . _ - and begin with a letter or digit")
-    return value
 
 
 def _labels(value: dict[str, str]) -> dict[str, str]:
@@ -131,13 +62,8 @@ def _env(value: dict[str, str]) -> dict[str, str]:
     for key, text in value.items():
         if not _ENV.fullmatch(key):
             raise WrongValueError(f"has the name {key[:70]!r}; use A-Z a-z 0-9 _ and begin with a letter or _")
-        _no_nul(text)
+        no_nul(text)
     return value
-
-
-def as_list(value: Any) -> Any:
-    """One value where a list may stand is a list of one."""
-    return value if isinstance(value, list) else [value]
 
 
 def _command(value: Any) -> list[str] | str:
@@ -147,62 +73,29 @@ def _command(value: Any) -> list[str] | str:
     for item in items:
         if not isinstance(item, str):
             raise WrongValueError(f"has {item!r}, which is not text; quote it")
-        _no_nul(item)
+        no_nul(item)
     if not items[0].strip():
         raise WrongValueError("has no program; write one first: [df, -h]")
     return items if isinstance(value, list) else items[0]
 
 
-def _no_nul(value: str) -> str:
-    # The operating system ends a text at a NUL: what was checked would not be what runs.
-    if "\0" in value:
-        raise WrongValueError("has a NUL character; remove it")
+def _catch_up_limit(value: int) -> int:
+    # Elsewhere zero means "no limit" as often as "nothing": here it is neither, and never the default.
+    if value < 1:
+        raise WrongValueError("is below 1; write 1 or more, or `catch_up: none` to make nothing up")
+    if value > MAX_CATCH_UP:
+        raise WrongValueError(f"is above {MAX_CATCH_UP}; write a lower limit")
     return value
 
 
-DURATION_SCHEMA = Annotated[str, Field(pattern=r"^\d+(\.\d+)?(ms|s|m|h|d|w)$", examples=["30s", "5m", "2h"])]
-_INSTANT_SCHEMA = Annotated[str, Field(examples=["2026-03-29T00:30:00Z"])]
+def _catch_up_form(value: Any) -> str:
+    return LONG_FORM if isinstance(value, dict | BaseModel) else SHORT_FORM
 
-Duration = Annotated[timedelta, PlainValidator(read_duration, json_schema_input_type=DURATION_SCHEMA)]
-PositiveDuration = Annotated[Duration, AfterValidator(_positive)]
-Interval = Annotated[Duration, AfterValidator(_interval)]
-Instant = Annotated[datetime, PlainValidator(_instant, json_schema_input_type=_INSTANT_SCHEMA)]
-Identifier = Annotated[str, Field(json_schema_extra={"pattern": f"^{JOB_ID.pattern}$"}), AfterValidator(_job_id)]
-Short = Annotated[str, StringConstraints(max_length=200)]
-Prose = Annotated[str, StringConstraints(max_length=2_000)]
-FilePath = Annotated[str, StringConstraints(min_length=1, max_length=4096), AfterValidator(_no_nul)]
-Zone = Annotated[str, AfterValidator(check_zone)]
+
 CommandText = Annotated[list[str] | str, PlainValidator(_command, json_schema_input_type=list[str] | str)]
-Labels = Annotated[dict[str, Short], Field(max_length=20), AfterValidator(_labels)]
-
-
-class FileModel(BaseModel):
-    """A part of a file: unknown keys are refused, and no value is bent into another type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ScheduleModel(FileModel):
-    """When a job is due: exactly one of `cron`, `every` and `at`."""
-
-    cron: Annotated[str, AfterValidator(_cron)] | None = None
-    every: Interval | None = None
-    anchor: Instant | None = None
-    at: Annotated[list[Instant], BeforeValidator(as_list), Field(min_length=1, max_length=1000)] | None = None
-    timezone: Zone | None = None
-    dst: Literal["once"] = "once"
-    jitter: Duration = timedelta(0)
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        given = [name for name in ("cron", "every", "at") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise WrongValueError(f"has {' and '.join(given) or 'none'} of cron, every, at; write exactly one")
-        if self.anchor is not None and self.every is None:
-            raise WrongValueError("has an anchor without `every`; remove the anchor")
-        if self.every is not None and self.jitter >= self.every:
-            raise WrongValueError("has a jitter as long as its interval; write a jitter below `every`")
-        return self
+Labels = Annotated[dict[str, Short], Field(default_factory=dict, max_length=20), AfterValidator(_labels)]
+ExitCode = Annotated[int, Field(ge=1, le=255)]
+Kept = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
 class OnTimeModel(FileModel):
@@ -220,7 +113,7 @@ class RunModel(FileModel):
     timeout: PositiveDuration = timedelta(hours=1)
     grace: Duration = timedelta(seconds=30)
     cwd: FilePath | None = None
-    env: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_env)] = {}
+    env: Annotated[dict[str, str], Field(default_factory=dict, max_length=100), AfterValidator(_env)]
 
     @model_validator(mode="after")
     def _form(self) -> Self:
@@ -239,13 +132,56 @@ class RetryModel(FileModel):
     factor: Annotated[float, Field(ge=1, le=100, allow_inf_nan=False)] = 2.0
     max: Duration = timedelta(minutes=5)
     jitter: Literal["full", "none"] = "full"
-    on_exit: Annotated[list[Annotated[int, Field(ge=1, le=255)]], BeforeValidator(as_list), Field(max_length=255)] = []
+    on_exit: Annotated[list[ExitCode], BeforeValidator(as_list, json_schema_input_type=ExitCode | list[ExitCode])] = (
+        Field(default_factory=list, max_length=255)
+    )
+
+
+class CatchUpModel(FileModel):
+    """What becomes of slots that an outage passed over, with its bounds."""
+
+    mode: CatchUp
+    limit: Annotated[int, AfterValidator(_catch_up_limit), Field(json_schema_extra=_LIMIT_SCHEMA)] = 100
+    deadline: PositiveDuration | None = None
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> Self:
+        if "limit" in self.model_fields_set and self.mode != "all":
+            raise WrongValueError(f"has a limit with `mode: {self.mode}`; write `mode: all`, or remove the limit")
+        if self.deadline is not None and self.mode == "none":
+            raise WrongValueError("has a deadline with `mode: none`; write another mode, or remove the deadline")
+        return self
 
 
 class DeadlineModel(FileModel):
-    """`run`: past this, a run that has not ended is overdue."""
+    """`start`: a run that has not begun by then is skipped. `run`: one that has not ended by then is overdue."""
 
-    run: PositiveDuration
+    start: PositiveDuration | None = None
+    run: PositiveDuration | None = None
+
+    @model_validator(mode="after")
+    def _one_at_least(self) -> Self:
+        if self.start is None and self.run is None:
+            raise WrongValueError("is empty; write start, run or both")
+        return self
+
+
+class HistoryModel(FileModel):
+    """How many ended runs the queue keeps; what is not given is kept whole."""
+
+    succeeded: Kept | None = None
+    failed: Kept | None = None
+
+    @model_validator(mode="after")
+    def _one_at_least(self) -> Self:
+        if self.succeeded is None and self.failed is None:
+            raise WrongValueError("is empty; write succeeded, failed or both")
+        return self
+
+
+CatchUpWord = Annotated[
+    Annotated[CatchUp, Tag(SHORT_FORM)] | Annotated[CatchUpModel, Tag(LONG_FORM)], Discriminator(_catch_up_form)
+]
 
 
 class JobModel(FileModel):
@@ -257,19 +193,21 @@ class JobModel(FileModel):
     impact: Prose = ""
     type: Short = ""
     runbook: Prose = ""
-    labels: Labels = {}
-    schedule: ScheduleModel | None = None
+    labels: Labels
+    schedule: Schedules | None = None
+    window: WindowModel | None = None
     on_time: OnTimeModel | None = None
     run: RunModel | None = None
     retry: RetryModel = RetryModel()
     overlap: Overlap = "forbid"
-    catch_up: CatchUp = "latest"
+    catch_up: CatchUpWord = "latest"
     priority: Priority = "important"
     queue: Identifier = "default"
     tenant: Identifier = "default"
     concurrency: Annotated[int, Field(ge=1, le=10_000)] | None = None
     early: Duration = timedelta(0)
     deadline: DeadlineModel | None = None
+    history: HistoryModel | None = None
     enabled: bool = True
     valid_from: Instant | None = None
 
@@ -284,5 +222,9 @@ class DefaultsModel(FileModel):
 class JobsPart(FileModel):
     """The part of a file that the scheduler reads."""
 
-    jobs: Annotated[list[JobModel], Field(max_length=10_000)] = []
+    jobs: Annotated[list[JobModel], Field(default_factory=list, max_length=10_000)]
     defaults: DefaultsModel | None = None
+    calendars: Annotated[
+        dict[Identifier, CalendarModel],
+        Field(default_factory=dict, max_length=MAX_CALENDARS, json_schema_extra=_NAMES_SCHEMA),
+    ]

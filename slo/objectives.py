@@ -13,9 +13,10 @@ from scheduler.definitions import Definitions, define
 from scheduler.editor_schema import schema_of
 from scheduler.events import JOB_ID
 from scheduler.files import DefinitionError, Document, KeyPath, Problem, read_folder
+from scheduler.findings import Finding
 from scheduler.problems import check
 from slo.channels.settings import Channel, FileChannel, SecretRef, SlackChannel, WebhookChannel
-from slo.promises import Finding, Indicator, Objective, Policy, SloFiles, selects
+from slo.promises import Indicator, Objective, Policy, SloFiles, selects
 from slo.schema_models import AlertModel, ChannelModel, Secret, SettingsModel, SloModel, WholeFile, read_objective
 from slo.warnings import lint_warnings
 

@@ -44,16 +44,6 @@ class Objective:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What lint says. `where` is `file#id`; `code` is a stable word for machines."""
-
-    level: Literal["error", "warning"]
-    code: str
-    where: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class SloFiles:
     """Every objective and channel of a folder, and the private networks that channels may reach."""
 

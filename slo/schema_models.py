@@ -15,14 +15,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
-from scheduler.schema_models import (
+from scheduler.file_values import (
     DURATION_SCHEMA,
     Duration,
     FileModel,
     FilePath,
     HiddenValueError,
     Identifier,
-    JobsPart,
     PositiveDuration,
     Prose,
     Short,
@@ -30,6 +29,7 @@ from scheduler.schema_models import (
     as_list,
     read_duration,
 )
+from scheduler.schema_models import JobsPart
 
 MIN_WINDOW = timedelta(minutes=1)
 MAX_WINDOW = timedelta(days=366)

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
+from scheduler.findings import Finding
 from scheduler.instants import format_duration
 from scheduler.jobs import Job, Schedule
 from scheduler.timelaw import slots_between
-from slo.promises import Finding, Objective, selects
+from slo.promises import Objective, selects
 from slo.windows import reachable, scaled
 
 # Where a window is counted from when nothing else is said: a fixed instant, so that lint says the same every day.

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 from urllib.parse import quote
 
-from control import inputs, post, settings
-from control.commands import UsageError
+from control import inputs
 from scheduler.instants import format_instant
 
 
@@ -21,31 +20,15 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Ask for the run and print its id; 3 when the service does not answer."""
-    from control.service_client import call
+    from control.service_client import call, endpoint
 
-    answer = call("POST", f"{_base()}/api/v1/jobs/{quote(arguments.job, safe='')}/runs", _token(), _body(arguments))
+    url, token = endpoint(os.environ)
+    answer = call("POST", f"{url}/api/v1/jobs/{quote(arguments.job, safe='')}/runs", token, _body(arguments))
     if arguments.json:
         print(json.dumps(answer))
     else:
         print(answer.get("run") or answer.get("run_id") or answer.get("id") or json.dumps(answer))
     return 0
-
-
-def _base() -> str:
-    url = settings.service_url(os.environ)
-    try:
-        post.parse_url(url)
-    except ValueError as error:
-        raise UsageError(f"TEPAT_URL: {error}") from None
-    return url
-
-
-def _token() -> str:
-    path = settings.token_file(os.environ)
-    try:
-        return settings.read_token(path)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"no token: {error}; set TEPAT_TOKEN_FILE, or run where ./var/tokens/admin is") from None
 
 
 def _body(arguments: Namespace) -> dict[str, Any]:

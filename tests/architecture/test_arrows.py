@@ -28,6 +28,7 @@ PURE_FILES = (
     "scheduler/calendars.py",
     "scheduler/batch_windows.py",
     "scheduler/repeats.py",
+    *(f"scheduler/linting/{name}.py" for name in ("jobs", "clock", "collisions", "commands", "cron", "runs", "slots")),
     "scheduler/policy.py",
     "collector/runs.py",
     "collector/verdicts.py",

@@ -87,6 +87,7 @@ def test_more_slots_than_fit_are_refused(capsys: pytest.CaptureFixture[str]) -> 
 def test_lint_is_0_for_good_files_and_1_with_a_finding_for_bad_ones(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (folder / "jobs.yaml").write_text(JOBS.replace("30 2", "30 4").replace("Berlin}", "Berlin}, deadline: {run: 1h}"))
     assert cli.main(["lint", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"findings": []}
     (folder / "jobs.yaml").write_text(JOBS.replace("cron", "corn"))

@@ -20,7 +20,7 @@ def validator() -> jsonschema.Draft202012Validator:
 
 
 def test_the_schema_covers_the_whole_file() -> None:
-    assert set(json_schema()["properties"]) == {"jobs", "defaults", "slos", "channels", "settings"}
+    assert set(json_schema()["properties"]) == {"jobs", "defaults", "calendars", "slos", "channels", "settings"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.yaml")), ids=lambda path: path.name)
@@ -34,6 +34,13 @@ def test_the_examples_fit_the_schema(validator: Any, path: Path) -> None:
     [
         {"jobs": [{"id": "a", "schedule": {"cron": "@daily", "timezone": "UTC"}, "run": {"command": ["df"]}}]},
         {"jobs": [{"id": "a", "run": {"command": "df | wc", "shell": True}, "retry": {"factor": 2, "on_exit": [75]}}]},
+        {"jobs": [{"id": "a", "schedule": [{"every": "1m"}, {"cron": "0 0 12 ? * 2", "dialect": "quartz"}]}]},
+        {"jobs": [{"id": "a", "schedule": {"repeat": {"every": "2 weeks", "on": "friday", "time": "18:00"}}}]},
+        {"jobs": [{"id": "a", "schedule": {"repeat": {"every": "month", "on": [15, "last day"], "time": ["18:00"]}}}]},
+        {"jobs": [{"id": "a", "schedule": {"every": "1m"}, "window": {"from": "22:00", "to": "05:00"}}]},
+        {"jobs": [{"id": "a", "catch_up": "all", "overlap": "replace", "deadline": {"start": "200s"}}]},
+        {"jobs": [{"id": "a", "catch_up": {"mode": "all", "limit": 20}, "history": {"succeeded": 0}}]},
+        {"calendars": {"a": {"country": "ID", "add": "2026-12-26"}, "b": {"union": ["a"], "weekend": ["friday"]}}},
         {"slos": [{"id": "a", "indicator": "success", "objective": "99.5%", "select": {"class": ["a", "b"]}}]},
         {"slos": [{"id": "a", "indicator": "success", "objective": 0.995, "alert": "standard", "notify": ["x"]}]},
         {"slos": [{"id": "a", "indicator": "success", "objective": 0.9, "alert": {"policy": "standard"}}]},
@@ -52,7 +59,17 @@ def test_what_the_loader_takes_the_schema_takes(validator: Any, value: Any) -> N
         {"jobs": [{"id": "a", "after": ["b"]}]},
         {"jobs": [{"id": "a b"}]},
         {"jobs": [{"id": "a", "schedule": {"every": "soon"}}]},
-        {"jobs": [{"id": "a", "overlap": "replace"}]},
+        {"jobs": [{"id": "a", "overlap": "maybe"}]},
+        {"jobs": [{"id": "a", "schedule": []}]},
+        {"jobs": [{"id": "a", "schedule": {"cron": "@daily", "dst": "never"}}]},
+        {"jobs": [{"id": "a", "schedule": {"repeat": {"every": "moon", "time": "18:00"}}}]},
+        {"jobs": [{"id": "a", "window": {"from": "22:00", "to": "24:00"}}]},
+        {"jobs": [{"id": "a", "window": {"start": "22:00", "end": "05:00"}}]},
+        {"jobs": [{"id": "a", "catch_up": {"mode": "all", "limit": 0}}]},
+        {"jobs": [{"id": "a", "history": {"succeeded": -1}}]},
+        {"calendars": {"a b": {"country": "ID"}}},
+        {"calendars": {"a": {"dates": ["26.12.2026"]}}},
+        {"calendars": {"a": {"weekend": ["fri"]}}},
         {"slos": [{"id": "a", "indicator": "freshness", "objective": "99%"}]},
         {"slos": [{"id": "a", "indicator": "success"}]},
         {"channels": {"a": {"email": {}}}},

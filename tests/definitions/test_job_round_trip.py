@@ -10,21 +10,51 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.definitions import digest, job_from_json, job_to_json
-from scheduler.jobs import Command, Job, OnTime, Retry, Schedule
+from scheduler.jobs import Calendar, Command, History, Job, OnTime, Repeat, Retry, Schedule, Window
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _SPAN = st.timedeltas(timedelta(0), timedelta(days=3660))
 _INSTANT = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 _PAIRS = st.dictionaries(_TEXT, _TEXT, max_size=3)
-_SCHEDULE = st.builds(
-    Schedule,
-    timezone=_TEXT,
-    cron=st.none() | _TEXT,
-    every=st.none() | _SPAN,
-    anchor=_INSTANT,
-    at=st.lists(_INSTANT, max_size=3).map(tuple),
-    jitter=_SPAN,
+_SECONDS = st.integers(0, 86_399)
+_DATES = st.lists(st.dates(), max_size=3).map(tuple)
+_CALENDAR = st.recursive(
+    st.builds(
+        Calendar,
+        name=_TEXT,
+        country=st.none() | _TEXT,
+        market=st.none() | _TEXT,
+        dates=_DATES,
+        add=_DATES,
+        remove=_DATES,
+        weekend=st.none() | st.lists(st.integers(0, 6), max_size=3).map(tuple),
+    ),
+    lambda inner: st.builds(Calendar, name=_TEXT, union=st.lists(inner, max_size=3).map(tuple)),
+    max_leaves=4,
 )
+_REPEAT = st.builds(
+    Repeat,
+    count=st.integers(1, 999),
+    unit=st.sampled_from(["day", "week", "month", "year"]),
+    times=st.lists(_SECONDS, max_size=3).map(tuple),
+    starting=st.dates(),
+    on=st.lists(_TEXT, max_size=3).map(tuple),
+)
+_ONE = {
+    "timezone": _TEXT,
+    "cron": st.none() | _TEXT,
+    "dialect": st.sampled_from(["crontab", "quartz", "aws"]),
+    "every": st.none() | _SPAN,
+    "anchor": _INSTANT,
+    "at": st.lists(_INSTANT, max_size=3).map(tuple),
+    "repeat": st.none() | _REPEAT,
+    "dst": st.sampled_from(["once", "skip", "literal"]),
+    "jitter": _SPAN,
+    "calendar": st.none() | _CALENDAR,
+    "holidays": st.none() | st.sampled_from(["skip", "next_business_day", "previous_business_day"]),
+    "business_day_starts": _SECONDS,
+}
+_SCHEDULE = st.builds(Schedule, also=st.lists(st.builds(Schedule, **_ONE), max_size=2).map(tuple), **_ONE)
 _COMMAND = st.builds(
     Command,
     argv=st.lists(_TEXT, min_size=1, max_size=3).map(tuple),
@@ -52,12 +82,17 @@ _JOBS = st.builds(
     on_time=st.builds(OnTime, start_within=st.none() | _SPAN, complete_within=st.none() | _SPAN),
     run=st.none() | _COMMAND,
     retry=_RETRY,
-    overlap=st.sampled_from(["forbid", "allow"]),
+    overlap=st.sampled_from(["forbid", "allow", "replace", "queue"]),
     catch_up=st.sampled_from(["none", "latest", "all"]),
     priority=st.sampled_from(["critical", "important", "background"]),
     concurrency=st.none() | st.integers(1, 10_000),
     early=_SPAN,
+    catch_up_limit=st.integers(1, 10_000),
+    catch_up_deadline=st.none() | _SPAN,
+    start_deadline=st.none() | _SPAN,
     run_deadline=st.none() | _SPAN,
+    window=st.none() | st.builds(Window, start=_SECONDS, end=_SECONDS, timezone=_TEXT),
+    history=st.none() | st.builds(History, succeeded=st.none() | st.integers(0), failed=st.none() | st.integers(0)),
     enabled=st.booleans(),
     valid_from=st.none() | _INSTANT,
 )
@@ -88,7 +123,7 @@ def test_any_change_changes_the_digest(change: dict[str, object]) -> None:
     assert digest(replace(job, **change)) != digest(job)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("raw", [{}, {"id": 3}, {"id": "a", "overlap": "replace"}, {"id": "a", "early": "soon"}])
+@pytest.mark.parametrize("raw", [{}, {"id": 3}, {"id": "a", "overlap": "maybe"}, {"id": "a", "early": "soon"}])
 def test_json_that_is_no_job_is_refused(raw: dict[str, object]) -> None:
     with pytest.raises(msgspec.ValidationError):
         job_from_json(raw)

@@ -48,6 +48,7 @@ def test_every_three_days_goes_on_over_months_and_years() -> None:
         ("2nd tuesday", ["2026-01-13", "2026-02-10", "2026-03-10", "2026-04-14"]),
         ("last friday", ["2026-01-30", "2026-02-27", "2026-03-27", "2026-04-24"]),
         ("5th friday", ["2026-01-30"]),
+        ("21st business day", ["2026-01-30", "2026-03-30", "2026-04-29"]),
     ],
 )
 def test_a_monthly_interval_knows_the_days_of_a_month_by_name(word: str, expected: list[str]) -> None:
@@ -80,7 +81,7 @@ def test_an_interval_keeps_its_local_time_over_a_clock_change() -> None:
 
 @pytest.mark.parametrize(
     ("unit", "word"),
-    [("day", "friday"), ("week", "15"), ("week", "fri"), ("month", "0"), ("month", "32"), ("month", "0th day"),
+    [("day", "friday"), ("week", "15"), ("week", "fri"), ("month", "0"), ("month", "32"), ("month", "0th day"), ("month", "21th day"), ("month", "25th business day"),
      ("month", "last"), ("year", "everyday")],
 )  # fmt: skip
 def test_a_day_without_meaning_is_refused_by_name(unit: Unit, word: str) -> None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from scheduler.findings import Finding
 from scheduler.instants import format_duration
 from scheduler.jobs import Job, Schedule
-from scheduler.timelaw import slots_between
+from scheduler.timelaw import skipped_by, slots_between
 from slo.promises import Objective, selects
 from slo.windows import reachable, scaled
 
@@ -28,11 +28,11 @@ def lint_warnings(
 
 
 def slots_in_window(jobs: Iterable[Job], start: datetime, window: timedelta, enough: int) -> int:
-    """Slots of the jobs in `(start, start + window]`, counted no further than `enough`."""
+    """Slots that the jobs owe in `(start, start + window]`, counted no further than `enough`."""
     total = 0
     for job in jobs:
         if job.schedule is not None and total < enough:
-            total += _slots(job.schedule, start, start + window, enough - total)
+            total += _owed(job, job.schedule, start, start + window, enough - total)
     return min(total, enough)
 
 
@@ -79,14 +79,14 @@ def _unreachable(objective: Objective) -> Iterator[Finding]:
             yield _warning(objective, "unreachable_factor", message)
 
 
-def _slots(schedule: Schedule, start: datetime, end: datetime, enough: int) -> int:
-    if schedule.every is not None:
+def _owed(job: Job, schedule: Schedule, start: datetime, end: datetime, enough: int) -> int:
+    if schedule.every is not None and not (schedule.also or schedule.holidays or job.window):
         return (end - schedule.anchor) // schedule.every - (start - schedule.anchor) // schedule.every
     total = 0
     # A day at a time: a cron line of every minute has 43,200 slots in a month, and mostly a few hundred settle it.
     while start < end and total < enough:
         until = min(start + _STEP, end)
-        total += len(slots_between(schedule, start, until))
+        total += sum(skipped_by(job, slot) is None for slot in slots_between(schedule, start, until))
         start = until
     return total
 

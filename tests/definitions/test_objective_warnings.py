@@ -1,12 +1,12 @@
 """Warnings about objectives: budgets too small to hold one miss, alerts that can't fire, selections without jobs."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
 import pytest
 
-from scheduler.jobs import Job, Schedule
+from scheduler.jobs import Calendar, Job, Schedule, Window
 from slo.objectives import Objective, lint_warnings
 from slo.warnings import slots_in_window
 
@@ -96,3 +96,17 @@ def test_slots_are_counted_in_a_window_open_at_its_start_and_closed_at_its_end(
 ) -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     assert slots_in_window([Job(id="j", schedule=schedule)], start, timedelta(days=30), 10**9) == expected
+
+
+def test_slots_that_the_definition_excuses_make_no_budget() -> None:
+    start, month = datetime(2026, 5, 1, tzinfo=UTC), timedelta(days=30)
+    shut = Calendar(dates=(date(2026, 5, 4), date(2026, 5, 5)))
+    hourly = Schedule(every=timedelta(hours=1), timezone="UTC", calendar=shut, holidays="skip")
+    twice = replace(hourly, also=(Schedule(cron="30 0 * * *", timezone="UTC"),))
+    night = Window(start=0, end=3600 * 6, timezone="UTC")
+    jobs = [
+        Job(id="holidays", schedule=hourly),
+        Job(id="several", schedule=twice),
+        Job(id="window", schedule=Schedule(every=timedelta(hours=1), timezone="UTC"), window=night),
+    ]
+    assert [slots_in_window([job], start, month, 10**9) for job in jobs] == [28 * 24, 28 * 24 + 30, 30 * 6]

@@ -4,7 +4,7 @@ Reads committed rows in the caller's transaction; judges nothing and reads no cl
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,11 +14,13 @@ from collector.facts import Run, Verdict
 from collector.rows import SLOT_COLUMNS, run_of, verdict_of
 from collector.summary import job_summary, run_flags
 from scheduler.instants import format_duration, format_instant, to_micros
-from scheduler.jobs import Job, Schedule
-from scheduler.timelaw import next_slot
+from scheduler.jobs import Job, Repeat, Schedule
+from scheduler.timelaw import next_slot, parts, skipped_by
 
 WINDOW = timedelta(days=1)
 NEXT_SLOTS = 3
+MAX_EXCUSED = 1500
+"""A day of minutes: so many slots outside a window, or on holidays, are looked past to find the next ones."""
 Item = dict[str, Any]
 
 
@@ -95,22 +97,55 @@ def run_item(run: Run, job: Job | None, now: datetime) -> Item:
 
 
 def schedule_text(schedule: Schedule) -> str:
-    """The schedule as a person wrote it, shortly."""
-    if schedule.cron is not None:
-        return schedule.cron
-    if schedule.every is not None:
-        return f"every {format_duration(schedule.every)}"
-    return f"at {len(schedule.at)} instants"
+    """The schedule as a person wrote it, shortly; several are joined, each with its zone where that is another."""
+    zones = [part.timezone for part in parts(schedule)]
+    texts = [_part_text(part) for part in parts(schedule)]
+    if len(set(zones)) > 1:
+        texts = [f"{text} ({zone})" for text, zone in zip(texts, zones, strict=True)]
+    return "; ".join(texts)
 
 
 def coming_slots(job: Job, now: datetime) -> list[datetime]:
-    """The next few slots after `now`; none for a job without schedule, or one that is disabled."""
+    """The next few slots after `now` that the job owes; none for a job without schedule, or one that is disabled.
+
+    Of slots that the definition excuses, no more than `MAX_EXCUSED` are looked past.
+    """
     found: list[datetime] = []
-    at: datetime | None = now
-    while job.enabled and job.schedule is not None and len(found) < NEXT_SLOTS and at is not None:
+    if job.schedule is None or not job.enabled:
+        return found
+    at = next_slot(job.schedule, now)
+    for _ in range(MAX_EXCUSED + NEXT_SLOTS):
+        if at is None or len(found) == NEXT_SLOTS:
+            break
+        found += [] if skipped_by(job, at) else [at]
         at = next_slot(job.schedule, at)
-        found += [] if at is None else [at]
     return found
+
+
+def _part_text(part: Schedule) -> str:
+    if part.cron is not None:
+        return part.cron
+    if part.every is not None:
+        return f"every {format_duration(part.every)}"
+    if part.repeat is not None:
+        return _repeat_text(part.repeat)
+    return f"at {format_instant(part.at[0])}" if len(part.at) == 1 else f"at {len(part.at)} instants"
+
+
+def _repeat_text(repeat: Repeat) -> str:
+    """`every 2 weeks on friday at 18:00`: the words of the file."""
+    every = f"every {repeat.unit}" if repeat.count == 1 else f"every {repeat.count} {repeat.unit}s"
+    days = f" on {_listed(repeat.on)}" if repeat.on else ""
+    return f"{every}{days} at {_listed([_clock_text(second) for second in repeat.times])}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _clock_text(second: int) -> str:
+    hour, minute, rest = second // 3600, second // 60 % 60, second % 60
+    return f"{hour:02}:{minute:02}" + (f":{rest:02}" if rest else "")
 
 
 def _about(name: str, job: Job | None, now: datetime) -> Item:

@@ -54,7 +54,8 @@ class Desk:
         """Takes a slot back in as it was kept; a job's slots must come in ascending order."""
         key = (judged.slot.job, judged.slot.at)
         self.judged[key] = judged
-        self._due.setdefault(key[0], []).append(key[1])
+        if judged.slot.skipped is None:
+            self._due.setdefault(key[0], []).append(key[1])
         self._plan(key, judged, gaps, now)
 
     def owe(self, now: datetime) -> list[Slot]:
@@ -100,7 +101,7 @@ class Desk:
         ]
 
     def newest_due(self, job: str, now: datetime) -> datetime | None:
-        """The job's latest slot at or before `now`."""
+        """The job's latest slot at or before `now`, of those that its definition does not excuse."""
         due = self._due.get(job, [])
         index = bisect_right(due, now)
         return due[index - 1] if index else None
@@ -112,7 +113,7 @@ class Desk:
             until = min(now, mark + _STRIDE)
             slots = [slot for version in versions for slot in _slots(version, mark, until)]
             self.marks[job] = mark = until
-            self._due.setdefault(job, []).extend(slot.at for slot in slots)
+            self._due.setdefault(job, []).extend(slot.at for slot in slots if slot.skipped is None)
             yield slots
 
     def _plan(self, key: SlotKey, judged: Judged, gaps: Sequence[Gap], now: datetime) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from collector.facts import Gap, Run, Verdict, VerdictKind
 from collector.runs import BAD_SKIPS
 from scheduler.jobs import Job
-from scheduler.timelaw import jitter_of, next_slot, previous_slot
+from scheduler.timelaw import jitter_bound, jitter_of, next_slot, previous_slot, skipped_by
 
 # How long after a gap the slots of Tepat's own jobs wait for the word of an outbox before silence is believed.
 GAP_PATIENCE = timedelta(minutes=5)
@@ -15,7 +15,10 @@ GAP_PATIENCE = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """One due instant with its limits worked out. `base`, the slot plus its jitter, is what limits count from."""
+    """One due instant with its limits worked out. `base`, the slot plus its jitter, is what limits count from.
+
+    `skipped` is why the definition itself excuses the slot: `disabled`, `holiday` or `window`; None when a run is owed.
+    """
 
     job: str
     at: datetime
@@ -36,7 +39,7 @@ def slot_of(job: Job, at: datetime) -> Slot:
     """The slot of `job` at `at`, with limits. For jobs that others run, the jitter's bound stands for the jitter."""
     assert job.schedule is not None, f"job {job.id} has no schedule, so no slots"
     own = job.run is not None
-    base = at + (jitter_of(job.id, job.schedule, at) if own else job.schedule.jitter)
+    base = at + (jitter_of(job.id, job.schedule, at) if own else jitter_bound(job.schedule))
     start, complete = job.on_time.start_within, job.on_time.complete_within
     return Slot(
         job=job.id,
@@ -46,7 +49,7 @@ def slot_of(job: Job, at: datetime) -> Slot:
         complete_limit=None if complete is None else base + complete,
         early=job.early,
         own=own,
-        skipped=None if job.enabled else "disabled",
+        skipped=skipped_by(job, at),
     )
 
 

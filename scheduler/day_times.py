@@ -39,6 +39,7 @@ class DayTimes:
         if until <= after:
             return []
         first, last = self._stretch(after, until)
+        whole = until - DAY
         found: list[datetime] = []
         touched = False
         for year, month in _months(first, last):
@@ -48,8 +49,11 @@ class DayTimes:
                 if start is None:
                     touched = True
                     found += self._read(date(year, month, number))
-                else:
+                elif after < start <= whole:
                     found += [start + time for time in self.times]
+                else:  # a day at the range's edge: a look of one minute must not pay for 1,440
+                    low, high = bisect_right(self.times, after - start), bisect_right(self.times, until - start)
+                    found += [start + time for time in self.times[low:high]]
         if touched:  # a doubled time past midnight mixes two days; a missing one can land on another slot
             found = list(dict.fromkeys(sorted(found)))
         return found[bisect_right(found, after) : bisect_right(found, until)]

@@ -100,7 +100,7 @@ def redrive(engine: Engine, run_id: str, now: datetime, by: str) -> bool:
         if row is None:
             return False
         _change(connection, row, state="queued", dead_since=None, retries_used=0, available_at=to_micros(now),
-                ended_at=None)  # fmt: skip
+                ended_at=None, by_hand=True)  # fmt: skip
         data = {"queue": row["queue"], "by": by}
         record(connection, "redriven", row, source=scheduler_source(), at=now, data=data, attempt=row["attempt"] + 1)
     return True
@@ -142,7 +142,12 @@ def _share(fraction: float | None) -> float:
 def _fail(connection: Connection, row: Row, failure: _Failure) -> None:
     now, source, result = failure.now, failure.source, failure.result
     assert result.problem is not None
-    then = after_failure(failure.retry, result.problem.kind, row["retries_used"], failure.fraction)
+    replaced = row["replaced_by"] is not None
+    kind, used = result.problem.kind, row["retries_used"]
+    then = after_failure(failure.retry, kind, used, failure.fraction, replaced=replaced)
+    if then.reason == "replaced":
+        _cancel(connection, row, failure)
+        return
     error = result.problem.wire()
     data: dict[str, Any] = {"error": error}
     if result.seconds is not None:
@@ -150,7 +155,7 @@ def _fail(connection: Connection, row: Row, failure: _Failure) -> None:
     kept = {"error": msgspec.json.encode(error).decode(), "output_tail": result.output}
     if then.again:
         retry_at = now + then.delay
-        used = row["retries_used"] + then.uses_retry
+        used += then.uses_retry
         _change(connection, row, state="queued", available_at=to_micros(retry_at), retries_used=used, **kept)
         data["retry_at"] = format_instant(retry_at)
         record(connection, "retrying", row, source=source, at=now, data=data)
@@ -162,6 +167,19 @@ def _fail(connection: Connection, row: Row, failure: _Failure) -> None:
     record(connection, "failed", row, source=source, at=now, data=data)
     letter = {"queue": row["queue"], "reason": then.reason}
     record(connection, "dead_lettered", row, source=source, at=now, data=letter)
+
+
+def _cancel(connection: Connection, row: Row, failure: _Failure) -> None:
+    """The run has made way for a newer one: that is its end, and no failure."""
+    by, result = row["replaced_by"], failure.result
+    _change(connection, row, state="cancelled", ended_at=to_micros(failure.now), output_tail=result.output,
+            replaced_by=by)  # fmt: skip
+    data: dict[str, Any] = {"reason": f"replaced by {by}"}
+    if result.seconds is not None:
+        data["seconds"] = result.seconds
+    if result.output:
+        data["output_tail"] = tail_for_event(result.output)
+    record(connection, "cancelled", row, source=failure.source, at=failure.now, data=data)
 
 
 def _is_lost(row: Row, moment: Moment) -> bool:
@@ -188,5 +206,5 @@ def _dead_letter(connection: Connection, run_id: str) -> Row | None:
 
 def _change(connection: Connection, row: Row, **values: Any) -> None:
     # Whatever a run becomes, its lease is over; the fence stays, so that an old one never fits again.
-    free = {"lease_until": None, "boot_id": None, "incarnation": None}
-    connection.execute(update(runs).where(runs.c.run_id == row["run_id"]).values(**values, **free))
+    free = {"lease_until": None, "boot_id": None, "incarnation": None, "replaced_by": None}
+    connection.execute(update(runs).where(runs.c.run_id == row["run_id"]).values(free | values))

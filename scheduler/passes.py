@@ -1,4 +1,7 @@
-"""The scheduler's own loop: plan what is due soon, take lost runs back, again and again. Decides nothing itself."""
+"""The scheduler's own loop: plan what is due soon, take lost runs back, forget old ones, again and again.
+
+Decides nothing itself.
+"""
 
 import threading
 from pathlib import Path
@@ -9,23 +12,68 @@ from sqlalchemy.exc import OperationalError
 
 from scheduler import clock
 from scheduler.endings import sweep
-from scheduler.leases import read_moment
+from scheduler.history import forget
+from scheduler.jobs import REBOOT
+from scheduler.leases import Moment, read_moment
 from scheduler.orphans import end_attempt
 from scheduler.planner import plan
-from scheduler.registry import JobReader
+from scheduler.queue import trigger_run
+from scheduler.registry import JobReader, current_jobs
+from scheduler.timelaw import parts
 
+FORGET_SECONDS = 60.0
+"""How often a scheduler looks for runs that the queue may forget."""
 log = structlog.get_logger(__name__)
+
+
+class Passes:
+    """One scheduler's passes over one queue database. Any number of processes may make them at a time."""
+
+    def __init__(self, engine: Engine, queue_path: Path | str) -> None:
+        self._engine, self._store, self._jobs = engine, str(Path(queue_path).absolute()), JobReader()
+        self._begun = False
+        self._forgot_at: float | None = None
+
+    def make(self) -> None:
+        """One pass; the first one also runs what is due at the host's start. A busy database is said, not raised."""
+        try:
+            if not self._begun:
+                run_at_boot(self._engine, read_moment())
+                self._begun = True
+            one_pass(self._engine, self._store, self._jobs)
+            self._forget()
+        except OperationalError as error:
+            log.warning("database_unavailable", error=str(error))
+
+    def _forget(self) -> None:
+        at = clock.monotonic()
+        if self._forgot_at is None or at - self._forgot_at >= FORGET_SECONDS:
+            now = clock.now()
+            forget(self._engine, [version.job for version in current_jobs(self._engine, now)], now)
+            self._forgot_at = at
 
 
 def run_scheduler(engine: Engine, queue_path: Path | str, stop: threading.Event, every: float = 1.0) -> None:
     """Make a pass every `every` seconds until `stop` is set. Any number of processes may run this at a time."""
-    store, jobs = str(Path(queue_path).absolute()), JobReader()
+    passes = Passes(engine, queue_path)
     while not stop.is_set():
-        try:
-            one_pass(engine, store, jobs)
-        except OperationalError as error:
-            log.warning("database_unavailable", error=str(error))
+        passes.make()
         stop.wait(every)
+
+
+def run_at_boot(engine: Engine, moment: Moment) -> list[str]:
+    """Queue one run of each job with a schedule of `@reboot`; answers their ids.
+
+    The key is the boot's own, so that a scheduler that starts again under the same boot starts nothing anew.
+    """
+    jobs = [version.job for version in current_jobs(engine, moment.now)]
+    wanted = [
+        job.id
+        for job in jobs
+        if job.enabled and job.run is not None and job.schedule is not None
+        if any(part.cron == REBOOT for part in parts(job.schedule))
+    ]
+    return [trigger_run(engine, job, f"boot-{moment.boot_id[:12]}", moment.now) for job in wanted]
 
 
 def one_pass(engine: Engine, store: str, jobs: JobReader) -> None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Engine, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
+from scheduler.admission import admission, cancel_row, first_in_line, skip_row, superseding
 from scheduler.database import read, write
 from scheduler.events import run_id as run_id_of
 from scheduler.executors.traces import traceparent
@@ -20,14 +21,18 @@ from scheduler.instants import format_instant, from_micros, to_micros
 from scheduler.jobs import Job
 from scheduler.leases import LEASE, Moment
 from scheduler.planner import run_row, say_queued
-from scheduler.policy import Active, Admission, admit
 from scheduler.recording import record
 from scheduler.registry import JobReader, JobVersion, current_jobs
-from scheduler.tables import Row, runs
-from scheduler.timelaw import previous_slot
+from scheduler.tables import Row, marks, runs
+from scheduler.timelaw import previous_slot, skipped_by
 
 PAGE = 100
 """Candidates read at a time while claiming."""
+EXCUSES = {
+    "disabled": "the job is not enabled",
+    "holiday": "it falls on a holiday of its calendar",
+    "window": "it lies outside the job's batch window",
+}
 _KEY = re.compile(r"[A-Za-z0-9._:@!+-]{1,80}")
 
 
@@ -68,24 +73,36 @@ def trigger_run(engine: Engine, job: str, key: str, now: datetime) -> str:
 def make_up_slot(engine: Engine, job: str, slot: datetime, now: datetime) -> str:
     """Queue the run of a slot that was passed over, due now; answers its id `<job>@<slot>`.
 
-    Raises UnknownJobError as `trigger_run`, and ValueError for an instant that is no slot, lies ahead, or has its run
-    already: a slot has at most one (I1).
+    Raises UnknownJobError as `trigger_run`, and ValueError for an instant that is no slot, is excused, lies ahead, or
+    has its run already: a slot has at most one (I1).
     """
     version = _startable(engine, job, now)
     schedule = version.job.schedule
     if schedule is None or previous_slot(schedule, slot) != slot:
         raise ValueError(f"{format_instant(slot)} is no slot of {job!r}; `tepat slots {job}` lists them")
+    excuse = skipped_by(version.job, slot)
+    if excuse is not None:
+        why = f"slot {format_instant(slot)} of {job!r} is excused by its definition: {EXCUSES[excuse]}"
+        raise ValueError(f"{why}; no run is owed for it, and `tepat run {job}` makes an extra run")
     if slot > now:
         raise ValueError(f"slot {format_instant(slot)} of {job!r} lies ahead and will run by itself; name a past one")
-    row = run_row(version, run_id_of(job, slot), slot, now)
+    row = run_row(version, run_id_of(job, slot), slot, now) | {"by_hand": True}
     with write(engine) as connection:
         before = connection.execute(select(runs.c.state).where(runs.c.run_id == row["run_id"])).scalar()
         if before not in (None, "skipped"):
             raise ValueError(f"slot {format_instant(slot)} of {job!r} has its run already, which is {before}")
+        if before is None and _is_cleared(connection, job, slot):
+            why = f"slot {format_instant(slot)} of {job!r} may have had its run, which `history` has cleared away"
+            raise ValueError(f"{why}; `tepat run {job}` makes an extra run")
         connection.execute(delete(runs).where(runs.c.run_id == row["run_id"]))
         connection.execute(insert(runs), row)
         say_queued(connection, row, now)
     return str(row["run_id"])
+
+
+def _is_cleared(connection: Connection, job: str, slot: datetime) -> bool:
+    cleared = connection.execute(select(marks.c.cleared_until).where(marks.c.job == job)).scalar()
+    return cleared is not None and to_micros(slot) <= cleared
 
 
 def _startable(engine: Engine, job: str, now: datetime) -> JobVersion:
@@ -110,7 +127,7 @@ def claim(
 ) -> list[Claimed]:
     """Take up to `limit` runs that may start now: by priority, then oldest due first.
 
-    A slot that fell due while another run of its job was on is skipped (overlap `forbid`) in the same transaction.
+    Slots that will not run (they overlap, or a deadline of their start has passed) are skipped in the same transaction.
     """
     if limit < 1 or not _anything_due(engine, moment):
         return []
@@ -138,6 +155,16 @@ def heartbeat(engine: Engine, moment: Moment, held: Sequence[Claimed], *, lease:
     return lost
 
 
+def told_to_stop(engine: Engine, held: Sequence[Claimed]) -> set[str]:
+    """The ids among `held` that must make way for a newer run; only a read, so that it can be asked at each poll."""
+    wanted = {one.run_id: one.fence for one in held}
+    query = select(runs.c.run_id, runs.c.fence).where(
+        runs.c.run_id.in_(wanted), runs.c.state == "running", runs.c.replaced_by.is_not(None)
+    )
+    with read(engine) as connection:
+        return {row.run_id for row in connection.execute(query) if wanted[row.run_id] == row.fence}
+
+
 def report(engine: Engine, claimed: Claimed, at: datetime, kind: Literal["stage", "heartbeat"], data: Any) -> bool:
     """Say what an attempt told about itself; False, and nothing is said, when its fence no longer stands."""
     with write(engine) as connection:
@@ -159,37 +186,17 @@ def next_available(engine: Engine) -> datetime | None:
     return None if value is None else from_micros(value)
 
 
-def depths(engine: Engine, now: datetime) -> list[dict[str, Any]]:
-    """Per queue: due runs that wait and the oldest's age in seconds, running ones, dead letters and their age."""
-    due = and_(runs.c.state == "queued", runs.c.due_at <= to_micros(now))
-    dead = runs.c.dead_since.is_not(None)
-    query = select(
-        runs.c.queue,
-        func.count().filter(due).label("depth"),
-        func.min(runs.c.due_at).filter(due).label("oldest"),
-        func.count().filter(runs.c.state == "running").label("running"),
-        func.count().filter(dead).label("dead_depth"),
-        func.min(runs.c.dead_since).label("dead_oldest"),
-    ).where(or_(runs.c.state.in_(("queued", "running")), dead))
-    with read(engine) as connection:
-        rows = connection.execute(query.group_by(runs.c.queue).order_by(runs.c.queue)).mappings().all()
-    return [
-        {"queue": row["queue"], "depth": row["depth"], "running": row["running"], "dead_depth": row["dead_depth"],
-         "oldest_seconds": _age(row["oldest"], now), "dead_oldest_seconds": _age(row["dead_oldest"], now)}
-        for row in rows
-    ]  # fmt: skip
-
-
-def _age(since: int | None, now: datetime) -> float | None:
-    return None if since is None else max(0.0, (to_micros(now) - since) / 1_000_000)
-
-
 @dataclass(frozen=True, slots=True)
 class _Holder:
     worker: str
     incarnation: str
     moment: Moment
     lease_until: int
+
+    @property
+    def source(self) -> str:
+        """As events name it."""
+        return f"worker/{self.worker}"
 
 
 def _anything_due(engine: Engine, moment: Moment) -> bool:
@@ -222,24 +229,38 @@ class _Claiming:
         if len(self.taken) >= self._limit or row["job"] in self.blocked:
             return
         job = self._jobs.get(connection, row["job"], row["version"])
-        admission = _admission(connection, job, row)
-        if admission.answer == "start":
-            self.taken.append(_take(connection, job, row, self._holder))
-        elif admission.answer == "skip":
-            _skip(connection, row, self._holder, admission.reason)
+        if job.overlap == "queue":
+            self._consider_line(connection, row["job"])
+        elif job.overlap != "replace" or not self._made_way(connection, row):
+            self._decide(connection, job, row)
+
+    def _consider_line(self, connection: Connection, name: str) -> None:
+        """Runs that queue for each other go in the order of their slots, whatever the order of what is due."""
+        first = first_in_line(connection, name)
+        if first is None:
+            return
+        if first["available_at"] > self._holder.moment.micros:
+            self.blocked.add(name)
         else:
+            self._decide(connection, self._jobs.get(connection, name, first["version"]), first)
+
+    def _made_way(self, connection: Connection, row: Row) -> bool:
+        now = self._holder.moment.now
+        newer = superseding(connection, row, now)
+        if newer is not None:
+            cancel_row(connection, row, newer, self._holder.source, now)
+        return newer is not None
+
+    def _decide(self, connection: Connection, job: Job, row: Row) -> None:
+        now = self._holder.moment.now
+        found = admission(connection, job, row, now)
+        if found.answer == "start":
+            self.taken.append(_take(connection, job, row, self._holder))
+        elif found.answer == "skip":
+            skip_row(connection, row, found.reason, self._holder.source, now)
+        else:
+            # To replace is the planner's part, which goes on though every worker is busy: here the run waits.
             self.blocked.add(row["job"])
-
-
-def _admission(connection: Connection, job: Job, row: Row) -> Admission:
-    due = row["due_at"]
-    on = and_(runs.c.state == "running", runs.c.started_at < due)
-    was_on = and_(runs.c.ended_at > due, runs.c.started_at < due)
-    others = and_(runs.c.job == row["job"], runs.c.run_id != row["run_id"])
-    running = connection.execute(select(func.count()).where(others, runs.c.state == "running")).scalar_one()
-    covers = connection.execute(select(runs.c.run_id).where(others, or_(on, was_on)).limit(1)).first() is not None
-    fresh_slot = row["slot"] is not None and row["attempt"] == 0
-    return admit(job, Active(running, covers), fresh_slot=fresh_slot)
 
 
 def _take(connection: Connection, job: Job, row: Row, holder: _Holder) -> Claimed:
@@ -254,7 +275,7 @@ def _take(connection: Connection, job: Job, row: Row, holder: _Holder) -> Claime
         )
     )  # fmt: skip
     data = {"worker": holder.worker, "fence": fence, "traceparent": traceparent(row["run_id"], attempt)}
-    record(connection, "started", row, source=f"worker/{holder.worker}", at=moment.now, data=data, attempt=attempt)
+    record(connection, "started", row, source=holder.source, at=moment.now, data=data, attempt=attempt)
     return Claimed(
         run_id=row["run_id"],
         job=job,
@@ -265,10 +286,3 @@ def _take(connection: Connection, job: Job, row: Row, holder: _Holder) -> Claime
         worker=holder.worker,
         started_at=moment.now,
     )
-
-
-def _skip(connection: Connection, row: Row, holder: _Holder, reason: str) -> None:
-    now = holder.moment.now
-    ended = update(runs).where(runs.c.run_id == row["run_id"])
-    connection.execute(ended.values(state="skipped", ended_at=to_micros(now)))
-    record(connection, "skipped", row, source=f"worker/{holder.worker}", at=now, data={"reason": reason})

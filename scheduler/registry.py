@@ -17,7 +17,7 @@ from scheduler.instants import from_micros, to_micros
 from scheduler.jobs import Job
 from scheduler.recording import record, scheduler_source
 from scheduler.tables import Row, definitions, marks, runs
-from scheduler.timelaw import jitter_of, previous_slot
+from scheduler.timelaw import jitter_of, previous_slot, skipped_by
 
 PRIORITIES = {"critical": 0, "important": 1, "background": 2}
 
@@ -148,9 +148,10 @@ def _replan(connection: Connection, job_id: str, job: Job | None, version: int, 
 
 
 def _owes(job: Job, slot: datetime) -> bool:
-    return (
-        job.enabled and job.run is not None and job.schedule is not None and previous_slot(job.schedule, slot) == slot
-    )
+    """Whether the job names the slot, runs it here, and does not excuse it."""
+    if job.run is None or job.schedule is None or previous_slot(job.schedule, slot) != slot:
+        return False
+    return skipped_by(job, slot) is None
 
 
 def _take_over(connection: Connection, row: Row, job: Job, version: int) -> None:

@@ -27,7 +27,7 @@ from scheduler.executors.warden import Guard
 from scheduler.leases import HEARTBEAT, LEASE, check_heartbeat, read_moment
 from scheduler.orphans import end_attempt, end_orphans
 from scheduler.processes import incarnation
-from scheduler.queue import Claimed, claim, next_available, report
+from scheduler.queue import Claimed, claim, next_available, report, told_to_stop
 from scheduler.queue import heartbeat as renew
 from scheduler.registry import JobReader
 from scheduler.tables import create_tables
@@ -115,6 +115,7 @@ class Worker:
             end_orphans(self._engine, self._place.store)
             while not self._stop.is_set():
                 self._wake.clear()
+                self._guarded(self._make_way)
                 self._guarded(self._claim)
                 self._flush_reports()
                 self._wake.wait(self._nap())
@@ -135,6 +136,14 @@ class Worker:
                 self._held[claimed.run_id] = held
             threading.Thread(target=self._carry_out, args=(held,), name=claimed.run_id).start()
 
+    def _make_way(self) -> None:
+        """Stop what a newer run replaces; that one starts only when this worker has written the end."""
+        held = self._in_hand()
+        told = told_to_stop(self._engine, [one.claimed for one in held]) if held else set()
+        for one in held:
+            if one.claimed.run_id in told:
+                one.stop.replaced.set()
+
     def _nap(self) -> float:
         """Seconds until the next look: when a run is due, but no later than the poll."""
         poll = self._settings.poll
@@ -150,14 +159,16 @@ class Worker:
         try:
             result = execute(claimed, self._place, held.stop, lambda said: self._said.put((claimed, clock.now(), said)))
             self._flush_reports()
-            self._write_end(claimed, result)
+            self._write_end(held, result)
         finally:
             with self._lock:
                 self._held.pop(claimed.run_id, None)
             self._wake.set()
 
-    def _write_end(self, claimed: Claimed, result: Result) -> None:
+    def _write_end(self, held: _Held, result: Result) -> None:
+        claimed = held.claimed
         interrupted = result.problem is not None and result.problem.kind == "interrupted"
+        interrupted &= not held.stop.replaced.is_set()
         for number in range(WRITE_TRIES):
             try:
                 if interrupted:
@@ -217,6 +228,7 @@ class Worker:
                 until = None
                 for one in self._in_hand():
                     one.stop.hard.set()
+            self._guarded(self._make_way)
             self._wake.wait(0.1)
             self._wake.clear()
 

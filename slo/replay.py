@@ -48,7 +48,9 @@ class Replay:
         self._jobs: Mapping[str, Job] = {job.id: job for job in jobs}
         self._book = Book(self._jobs)
         self._slots: dict[str, dict[datetime, Slot]] = {job.id: expected_slots(job, span) for job in jobs}
-        self._due = {job: list(slots) for job, slots in self._slots.items()}
+        self._due = {
+            job: [slot.at for slot in slots.values() if slot.skipped is None] for job, slots in self._slots.items()
+        }
         self._verdicts: dict[SlotKey, Verdict] = {}
         self._board = Board(objectives, self._jobs, self._newest_due, span.since)
         self._timers: list[tuple[datetime, str, datetime | None]] = []
@@ -143,7 +145,7 @@ class Replay:
         return due[index - 1] if index else None
 
     def _job_report(self, name: str) -> dict[str, Any]:
-        verdicts = [self._verdicts[name, at] for at in self._due.get(name, ())]
+        verdicts = [self._verdicts[name, at] for at in self._slots.get(name, ())]
         runs = [run for run in self._counted_runs() if run.job == name]
         return job_summary(verdicts, runs, self._jobs.get(name), self._span.until)
 
@@ -157,7 +159,7 @@ class Replay:
 
 
 def expected_slots(job: Job, span: Span) -> dict[datetime, Slot]:
-    """The slots that the job owes in the span, ascending."""
+    """The slots that the job is expected to have in the span, ascending, those that its definition excuses too."""
     if job.schedule is None:
         return {}
     since = span.since if job.valid_from is None else max(span.since, job.valid_from - _TICK)

@@ -19,9 +19,9 @@ from collector.reports import dead_runs, job_items, run_item, slot_item
 from collector.rollup_rows import rollups_between
 from scheduler.clock import monotonic
 from scheduler.database import read
+from scheduler.depths import depths
 from scheduler.instants import format_instant, from_micros
 from scheduler.jobs import Job
-from scheduler.queue import depths
 from scheduler.registry import current_jobs
 from slo.engine import SloEngine
 from slo.episode_rows import episode_id, newest_episodes, notices_of

@@ -1,6 +1,5 @@
 """`tepat serve`: some of the product's parts as one process, until SIGTERM or SIGINT. For services and many hosts."""
 
-import logging
 import os
 import signal
 import socket
@@ -140,22 +139,13 @@ def drive_passes(engine: "Engine", queue: Path, stop: threading.Event, seconds: 
     """
     from apscheduler.executors.pool import ThreadPoolExecutor
     from apscheduler.schedulers.background import BackgroundScheduler
-    from sqlalchemy.exc import OperationalError
 
-    from scheduler.passes import one_pass
-    from scheduler.registry import JobReader
+    from scheduler.passes import Passes
 
-    store, jobs = str(queue.absolute()), JobReader()
-
-    def look() -> None:
-        try:
-            one_pass(engine, store, jobs)
-        except OperationalError as error:
-            logging.getLogger("tepat.scheduler").warning("the queue database is not available: %s", error)
-
+    passes = Passes(engine, queue)
     timer = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(1)})
-    look()
-    timer.add_job(look, "interval", seconds=seconds, max_instances=1, coalesce=True, misfire_grace_time=None)
+    passes.make()
+    timer.add_job(passes.make, "interval", seconds=seconds, max_instances=1, coalesce=True, misfire_grace_time=None)
     timer.start()
     stop.wait()
     timer.shutdown(wait=True)

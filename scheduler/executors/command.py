@@ -34,7 +34,7 @@ LINGER_SECONDS = 1.0
 """How long output is still read once the command itself has ended, when something holds its pipes open."""
 STOP_GRACE_SECONDS = 5.0
 """A drain gives a command at most so long between SIGTERM and SIGKILL, or the worker would be killed first."""
-Cause = Literal["timeout", "interrupted"]
+Cause = Literal["timeout", "interrupted", "replaced"]
 
 
 class NotRunnableError(Exception):
@@ -43,9 +43,13 @@ class NotRunnableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """How others end an attempt: `soft` asks (SIGTERM, then SIGKILL), `hard` doesn't."""
+    """How others end an attempt: `soft` asks (SIGTERM, then SIGKILL), `hard` doesn't.
+
+    `replaced` asks too, and leaves the command its whole grace: the worker itself goes on.
+    """
 
     soft: threading.Event = field(default_factory=threading.Event)
+    replaced: threading.Event = field(default_factory=threading.Event)
     hard: threading.Event = field(default_factory=threading.Event)
 
 
@@ -160,8 +164,13 @@ class _Attempt:
             grace = self._command.grace.total_seconds()
             if stop.soft.is_set():
                 self._terminate("interrupted", now + min(grace, STOP_GRACE_SECONDS))
+            elif stop.replaced.is_set():
+                self._terminate("replaced", now + grace)
             elif now >= self._deadline:
                 self._terminate("timeout", now + grace)
+        elif self._kill_at is not None and stop.soft.is_set():
+            # Already stopping with a longer grace than a drain can wait for.
+            self._kill_at = min(self._kill_at, now + STOP_GRACE_SECONDS)
         if stop.hard.is_set():
             self._cause = self._cause or "interrupted"
             self._kill_at = now
@@ -223,6 +232,8 @@ def _problem(claimed: Claimed, command: Command, code: int, cause: Cause | None)
         return Problem("timeout", f"the command did not end within {limit} and was stopped", _shell_code(code))
     if cause == "interrupted":
         return Problem("interrupted", "the command was stopped with its worker", _shell_code(code))
+    if cause == "replaced":
+        return Problem("interrupted", "the command was stopped for a newer run of its job", _shell_code(code))
     if code == 0:
         return None
     kind = classify_exit(claimed.job.retry, code)

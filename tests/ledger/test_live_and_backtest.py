@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from collector.tables import create_tables
 from scheduler.database import open_sqlite, read, write
 from scheduler.events import RunEvent
 from scheduler.instants import format_instant
-from scheduler.jobs import Command, Job, OnTime, Schedule
+from scheduler.jobs import Calendar, Command, Job, OnTime, Schedule, Window
 from scheduler.registry import JobVersion
 from slo.replay import Replay, Span
 
@@ -31,6 +31,20 @@ JOBS = (
         schedule=Schedule(cron="*/10 * * * *", timezone="Asia/Jakarta"),
         on_time=OnTime(start_within=None, complete_within=timedelta(minutes=4)),
         run_deadline=timedelta(minutes=15),
+    ),
+    # Its window is open from one to three o'clock (UTC), and New Year comes to its zone at two.
+    Job(
+        id="office",
+        schedule=Schedule(
+            cron="*/10 * * * *",
+            timezone="Etc/GMT+2",
+            jitter=timedelta(seconds=90),
+            calendar=Calendar(name="new year", dates=(date(2026, 1, 1),)),
+            holidays="skip",
+            also=(Schedule(every=timedelta(minutes=15), timezone="UTC"),),
+        ),
+        window=Window(start=23 * 3600, end=3600, timezone="Etc/GMT+2"),
+        run=Command(argv=("true",)),
     ),
 )
 
@@ -74,6 +88,10 @@ def history(rng: random.Random) -> list[RunEvent]:
         say("started", "pings", begun)
         if rng.random() < 0.8:
             say("succeeded", "pings", begun + rng.choice((0.5, 2, 14)))
+    for minute in range(10, 180, 10):
+        slot = START + timedelta(minutes=minute)
+        if rng.random() < 0.7:
+            say("started", "office", minute + rng.choice((0, 1, 2, 3)), run=f"office@{format_instant(slot)}", slot=slot)
     since, until = START + timedelta(minutes=61), START + timedelta(minutes=75)
     blind = {"from": format_instant(since), "until": format_instant(until)}
     found.append(RunEvent(id="gap", source="test", type="gap", at=until, data=blind))
@@ -115,5 +133,8 @@ def test_the_ledger_reports_what_the_backtest_computes(tmp_path: Path, seed: int
     replay = Replay(JOBS, (), Span(since=START, until=UNTIL, step=timedelta(minutes=1)))
     replay.run(events)
     found = live(tmp_path, events, rng)
-    for name, expected in replay.report([])["jobs"].items():
+    report = replay.report([])["jobs"]
+    # Shut: seven slots before one o'clock, and three itself. A holiday: four slots past two, which no quarter shares.
+    assert report["office"]["slots"]["skipped"] == {"holiday": 4, "window": 8}
+    for name, expected in report.items():
         assert found[name] == {key: expected[key] for key in (*NUMBERS, *LENGTHS)}

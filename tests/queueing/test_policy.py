@@ -3,10 +3,9 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from queueing.farm import START, minutely
 
 from scheduler.jobs import Retry
-from scheduler.policy import CATCH_UP_LIMIT, Active, admit, after_failure, back_off, catch_up, classify_exit
+from scheduler.policy import after_failure, back_off, classify_exit
 
 SECONDS = timedelta(seconds=1)
 retries = st.builds(
@@ -63,25 +62,3 @@ def test_a_permanent_failure_is_not_tried_again() -> None:
 )
 def test_exit_codes_are_temporary_unless_others_are_named(on_exit: tuple[int, ...], code: int, kind: str) -> None:
     assert classify_exit(Retry(on_exit=on_exit), code) == kind
-
-
-def test_catch_up_latest_runs_the_newest_unless_one_is_due_right_now() -> None:
-    past = [START, START + SECONDS]
-    assert catch_up("latest", past, has_current=False) == {past[1]}
-    assert catch_up("latest", past, has_current=True) == frozenset()
-    assert catch_up("none", past, has_current=False) == frozenset()
-
-
-@pytest.mark.parametrize("count", [CATCH_UP_LIMIT - 1, CATCH_UP_LIMIT, CATCH_UP_LIMIT + 1])
-def test_catch_up_all_is_bounded_to_the_newest(count: int) -> None:
-    past = [START + index * SECONDS for index in range(count)]
-    assert catch_up("all", past, has_current=True) == set(past[-CATCH_UP_LIMIT:])
-
-
-def test_overlap_is_decided_before_concurrency_lets_a_run_wait() -> None:
-    forbids, allows = minutely(), minutely(overlap="allow", concurrency=1)
-    busy = Active(running=1, covers_due=True)
-    assert admit(forbids, busy, fresh_slot=True).answer == "skip"
-    assert admit(forbids, busy, fresh_slot=False).answer == "wait"
-    assert admit(allows, busy, fresh_slot=True).reason == "concurrency"
-    assert admit(minutely(overlap="allow"), busy, fresh_slot=True).answer == "start"

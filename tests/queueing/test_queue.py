@@ -5,12 +5,13 @@ from threading import Barrier, Thread
 import pytest
 from queueing.farm import START, at, job, minutely, new_queue, row, said, states, take, take_one
 
+from scheduler.depths import depths
 from scheduler.endings import Problem, Result, discard, finish, redrive, release, sweep
 from scheduler.events import RUN_ID, parse_event
 from scheduler.jobs import Retry
 from scheduler.leases import Moment, check_heartbeat
 from scheduler.planner import plan
-from scheduler.queue import UnknownJobError, depths, heartbeat, next_available, report, trigger_run
+from scheduler.queue import UnknownJobError, heartbeat, next_available, report, trigger_run
 from scheduler.registry import JobReader
 
 WELL = Result(None, 1.5, "done\n")

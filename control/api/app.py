@@ -13,6 +13,7 @@ from collector.writer import Writer
 from control.access import Tokens
 from control.api.doors import Doors
 from control.api.events import Intake, events_route
+from control.api.explaining import explaining_routes
 from control.api.problems import install, problem
 from control.api.reading import Reading
 from control.api.routes import acting_routes, reading_routes
@@ -27,6 +28,7 @@ def create_app(
     app = FastAPI(title=API_TITLE, version=reading.version, redoc_url=None)
     install(app)
     app.include_router(reading_routes(reading))
+    app.include_router(explaining_routes(reading))
     app.include_router(acting_routes(reading.queue, reading))
     app.router.routes.append(events_route(writer, intake))
     _process_routes(app, reading, writer, now)

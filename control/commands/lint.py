@@ -12,8 +12,8 @@ from control.commands import UnreachableError, UsageError
 from scheduler.clock import now
 from scheduler.files import DefinitionError
 from scheduler.findings import Finding
-from scheduler.lint import job_findings
-from scheduler.lint_problems import problem_finding
+from scheduler.linting.jobs import job_findings
+from scheduler.linting.problems import problem_finding
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
 
@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
 def findings(folder: Path, year: int, measured: Mapping[str, float]) -> list[Finding]:
     """What is wrong with the files, each once; when nothing is, what is doubtful about what they mean.
 
-    `measured` holds durations in seconds by job, as in `scheduler.lint`.
+    `measured` holds durations in seconds by job, as in `scheduler.linting.jobs`.
     """
     from slo.objectives import lint_warnings, load_configuration
 

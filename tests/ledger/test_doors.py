@@ -9,6 +9,8 @@ ROUTES = [
     ("GET", "/readyz", "nobody"),
     ("GET", "/metrics", "nobody"),
     ("GET", "/api/v1/jobs", "viewer"),
+    ("GET", "/api/v1/jobs/own/why?at=2026-01-01T00:00:00Z", "viewer"),
+    ("GET", "/api/v1/runs/own!x/why", "viewer"),
     ("GET", "/api/v1/slots", "viewer"),
     ("GET", "/api/v1/runs", "viewer"),
     ("GET", "/api/v1/queues", "viewer"),

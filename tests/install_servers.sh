@@ -4,9 +4,11 @@
 set -euo pipefail
 
 missing=()
-for binary in chromium prometheus; do # each is also the name of Debian's package
-    command -v "$binary" >/dev/null || missing+=("$binary")
+declare -A package=([systemd-analyze]=systemd) # the others are named as their binary is
+for binary in chromium prometheus systemd-analyze; do
+    command -v "$binary" >/dev/null || missing+=("${package[$binary]:-$binary}")
 done
+[ -e /usr/share/zoneinfo/Europe/Berlin ] || missing+=(tzdata) # systemd-analyze knows no zone without
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 install="apt-get install --no-install-recommends ${missing[*]}"

@@ -81,7 +81,8 @@ def test_an_interval_keeps_its_local_time_over_a_clock_change() -> None:
 
 @pytest.mark.parametrize(
     ("unit", "word"),
-    [("day", "friday"), ("week", "15"), ("week", "fri"), ("month", "0"), ("month", "32"), ("month", "0th day"), ("month", "21th day"), ("month", "25th business day"),
+    [("day", "friday"), ("week", "15"), ("week", "fri"), ("month", "0"), ("month", "32"), ("month", "0th day"),
+     ("month", "21th day"), ("month", "25th business day"),
      ("month", "last"), ("year", "everyday")],
 )  # fmt: skip
 def test_a_day_without_meaning_is_refused_by_name(unit: Unit, word: str) -> None:

@@ -11,14 +11,17 @@ from typing import Any
 from sqlalchemy import Connection
 
 from collector.facts import Run, Verdict
+from collector.hints import zone_hint
 from collector.rows import SLOT_COLUMNS, run_of, verdict_of
 from collector.summary import job_summary, run_flags
-from scheduler.instants import format_duration, format_instant, to_micros
+from scheduler.instants import format_duration, format_instant, from_micros, to_micros
 from scheduler.jobs import Job, Repeat, Schedule
 from scheduler.timelaw import next_slot, parts, skipped_by
 
 WINDOW = timedelta(days=1)
 NEXT_SLOTS = 3
+HINT_WINDOW = timedelta(days=31)
+HINT_LOOK = 200  # runs, and missed slots, that a hint looks at
 MAX_EXCUSED = 1500
 """A day of minutes: so many slots outside a window, or on holidays, are looked past to find the next ones."""
 Item = dict[str, Any]
@@ -31,13 +34,28 @@ def job_items(connection: Connection, jobs: Mapping[str, Job], now: datetime) ->
     items = []
     for name in sorted(jobs.keys() | runs.keys() | totals.keys()):
         summary = job_summary(verdicts.get(name, ()), runs.get(name, ()), jobs.get(name), now)
-        if name in conflicts:
-            summary["flags"] = sorted({*summary["flags"], "conflict"})
+        more = {"conflict"} if name in conflicts else set()
+        if summary["slots"]["missed"]:
+            more |= _hint_of_weeks(connection, jobs.get(name), now)
+        summary["flags"] = sorted({*summary["flags"], *more})
         running = summary["runs"]["running"]
         about = _about(name, jobs.get(name), now)
         found = {"running": running, "window": "1d", **summary, "last_run": last.get(name)}
         items.append({**about, **found, "totals": totals.get(name) or _no_totals()})
     return items
+
+
+def _hint_of_weeks(connection: Connection, job: Job | None, now: datetime) -> set[str]:
+    """A daily job's pattern shows in weeks, not in a day: its newest runs without a slot, against its missed slots."""
+    if job is None:
+        return set()
+    since = to_micros(now - HINT_WINDOW)
+    query = "SELECT slot FROM slots WHERE job = ? AND verdict = 'missed' AND slot > ? ORDER BY slot DESC LIMIT ?"
+    missed = {from_micros(slot) for (slot,) in connection.exec_driver_sql(query, (job.id, since, HINT_LOOK))}
+    query = "SELECT blob FROM runs WHERE job = ? AND first_at > ? AND slot IS NULL ORDER BY first_at DESC LIMIT ?"
+    runs = [run_of(blob) for (blob,) in connection.exec_driver_sql(query, (job.id, since, HINT_LOOK))]
+    hint = zone_hint(job, missed, runs)
+    return set() if hint is None else {hint}
 
 
 def verdicts_of_day(connection: Connection, now: datetime) -> dict[str, list[Verdict]]:

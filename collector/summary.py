@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from collector.facts import Outcome, Run, Verdict, VerdictKind
+from collector.hints import zone_hint
 from collector.runs import BAD_SKIPS
 from collector.sketch import Sketch, summary
 from scheduler.jobs import Job
@@ -40,8 +41,13 @@ def job_summary(verdicts: Iterable[Verdict], runs: Iterable[Run], job: Job | Non
         "success_rate": rate(outcomes["succeeded"], bad),
         "duration_seconds": lengths(run.duration for run in found if run.outcome != "cancelled"),
         "lateness_seconds": lengths(verdict.lateness for verdict in slots if verdict.kind in ("on_time", "late")),
-        "flags": sorted(set().union(*(run_flags(run, job, now) for run in found))),
+        "flags": sorted(set().union(*(run_flags(run, job, now) for run in found), _hints(slots, found, job))),
     }
+
+
+def _hints(slots: Iterable[Verdict], runs: Iterable[Run], job: Job | None) -> set[str]:
+    hint = zone_hint(job, {verdict.slot for verdict in slots if verdict.kind == "missed"}, runs)
+    return set() if hint is None else {hint}
 
 
 def rate(good: int, bad: int) -> float | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from control.commands import UsageError
 from scheduler.clock import now
 from scheduler.files import MAX_FILE_BYTES, printable
+from scheduler.findings import Finding
 from scheduler.importers.checking import loadable
 from scheduler.importers.crontab import DIALECTS as CRONTAB_DIALECTS
 from scheduler.importers.crontab import read_crontab
@@ -29,12 +30,13 @@ KINDS: dict[str, tuple[Reader, tuple[str, ...]]] = {
     "systemd": (read_systemd, ()),
     "quartz": (read_quartz, QUARTZ_DIALECTS),
 }
+SLOTH = "sloth"  # objectives, not jobs
 _DIALECTS = sorted({dialect for _, dialects in KINDS.values() for dialect in dialects})
 
 
 def configure(parser: ArgumentParser) -> None:
     """The arguments of `tepat import`."""
-    parser.add_argument("kind", choices=list(KINDS), help="what wrote the file")
+    parser.add_argument("kind", choices=[*KINDS, SLOTH], help="what wrote the file")
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="the file, or - for standard input; a timer and its service"
     )
@@ -54,8 +56,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print the job file and the findings; 1 when something could not be imported, 2 for what can't be read."""
-    options = _options(arguments)
     sources = [_source(name) for name in _once(arguments.files)]
+    if arguments.kind == SLOTH:
+        return _objectives(sources, arguments)
+    options = _options(arguments)
     imported = loadable(KINDS[arguments.kind][0](sources, options), sources[0].name)
     if arguments.json:
         findings = [asdict(finding) for finding in imported.findings]
@@ -65,15 +69,37 @@ def run(arguments: Namespace) -> int:
     return 1 if any(finding.level == "error" for finding in imported.findings) else 0
 
 
+def _objectives(sources: Sequence[Source], arguments: Namespace) -> int:
+    from slo.sloth import read_sloth
+
+    given = [f"--{name}" for name in ("tz", "system", "dialect") if getattr(arguments, name) is not None]
+    if given:
+        raise UsageError(
+            f"{' and '.join(given)} mean nothing for {SLOTH}, whose files hold no schedule; leave them out"
+        )
+    found = read_sloth(sources)
+    if arguments.json:
+        findings = [asdict(finding) for finding in found.findings]
+        print(json.dumps({"slos": found.slos, "findings": findings}, indent=2))
+    else:
+        if found.slos:
+            print(to_yaml("slos", found.slos), end="")
+        _say(found.findings, f"slos: {len(found.slos)}")
+    return 1 if any(finding.level == "error" for finding in found.findings) else 0
+
+
 def _print(imported: Imported) -> None:
     if imported.jobs:
-        print(to_yaml(imported.jobs), end="")
-    for finding in imported.findings:
+        print(to_yaml("jobs", imported.jobs), end="")
+    _say(imported.findings, f"jobs: {len(imported.jobs)}")
+
+
+def _say(findings: Sequence[Finding], made: str) -> None:
+    for finding in findings:
         text = f"{finding.level}: {finding.where}: {finding.message} [{finding.code}]"
         print(printable(text), file=sys.stderr)
-    errors = sum(finding.level == "error" for finding in imported.findings)
-    counts = f"jobs: {len(imported.jobs)}, errors: {errors}, warnings: {len(imported.findings) - errors}"
-    print(counts, file=sys.stderr)
+    errors = sum(finding.level == "error" for finding in findings)
+    print(f"{made}, errors: {errors}, warnings: {len(findings) - errors}", file=sys.stderr)
 
 
 def _options(arguments: Namespace) -> Options:

@@ -16,6 +16,6 @@ class _Plain(yaml.SafeDumper):
         return True
 
 
-def to_yaml(jobs: Sequence[dict[str, Any]]) -> str:
-    """The text of a job file; reading it back gives the same values."""
-    return yaml.dump({"jobs": list(jobs)}, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+def to_yaml(key: str, items: Sequence[dict[str, Any]]) -> str:
+    """The text of a file with the list `key` (`jobs`, `slos`); reading it back gives the same values."""
+    return yaml.dump({key: list(items)}, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)

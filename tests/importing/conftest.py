@@ -44,7 +44,7 @@ def load(tmp_path: Path) -> Load:
 
     def read(imported: Imported, zone: str = "UTC") -> dict[str, Job]:
         (tmp_path / "defaults.yaml").write_text(f"defaults: {{timezone: {zone}}}\n")
-        (tmp_path / "jobs.yaml").write_text(to_yaml(imported.jobs), encoding="utf-8")
+        (tmp_path / "jobs.yaml").write_text(to_yaml("jobs", imported.jobs), encoding="utf-8")
         return {job.id: job for job in load_folder(tmp_path).jobs}
 
     return read

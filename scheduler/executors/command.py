@@ -79,7 +79,11 @@ def execute(claimed: Claimed, place: Place, stop: Stop, say: Callable[[Report], 
 
 
 def environment(claimed: Claimed, command: Command, place: Place) -> dict[str, str]:
-    """All that a command gets: nothing of the worker's own environment but PATH, HOME and LANG."""
+    """All that a command gets: nothing of the worker's own environment but PATH, HOME and LANG.
+
+    A run without a slot has no `TEPAT_SLOT`, not even one from the job's `env`: as an empty text it would be a key that
+    all such runs share, and a program that asks for it must fail instead.
+    """
     inherited = {"PATH": os.environ.get("PATH", os.defpath), "HOME": os.environ.get("HOME", "/")}
     own = {
         "TEPAT_STORE": place.store,
@@ -88,10 +92,11 @@ def environment(claimed: Claimed, command: Command, place: Place) -> dict[str, s
         "TEPAT_JOB": claimed.job.id,
         "TEPAT_ATTEMPT": str(claimed.attempt),
         "TEPAT_FENCE": str(claimed.fence),
-        "TEPAT_SLOT": "" if claimed.slot is None else format_instant(claimed.slot),
         "TRACEPARENT": traceparent(claimed.run_id, claimed.attempt),
     }
-    return inherited | {"LANG": os.environ.get("LANG", "C.UTF-8")} | dict(command.env) | own
+    given = {name: value for name, value in dict(command.env).items() if name != "TEPAT_SLOT"}
+    slot = {} if claimed.slot is None else {"TEPAT_SLOT": format_instant(claimed.slot)}
+    return inherited | {"LANG": os.environ.get("LANG", "C.UTF-8")} | given | own | slot
 
 
 class _Attempt:

@@ -34,7 +34,7 @@ def slots_page(
     connection: Connection, since: datetime, until: datetime, job: str | None, cursor: str | None, limit: int
 ) -> Page[Verdict]:
     """Known slots in `(since, until]`, ascending."""
-    at, name = _position(cursor) if cursor else (to_micros(since), "\U0010ffff")
+    at, name = position(cursor) if cursor else (to_micros(since), "\U0010ffff")
     query = (
         f"SELECT {SLOT_COLUMNS} FROM slots WHERE (slot, job) > (?, ?) AND slot <= ? AND (? IS NULL OR job = ?)"  # noqa: S608 - constant column names
         " ORDER BY slot, job LIMIT ?"
@@ -59,7 +59,7 @@ def runs_page(
     connection: Connection, outcome: str | None, job: str | None, cursor: str | None, limit: int
 ) -> Page[Run]:
     """Runs, the newest first."""
-    at, name = _position(cursor) if cursor else (2**62, "")
+    at, name = position(cursor) if cursor else (2**62, "")
     query = (
         "SELECT first_at, run_key, blob FROM runs WHERE (first_at, run_key) < (?, ?) AND outcome IS NOT NULL"
         " AND (? IS NULL OR outcome = ?) AND (? IS NULL OR job = ?) ORDER BY first_at DESC, run_key DESC LIMIT ?"
@@ -69,7 +69,8 @@ def runs_page(
     return Page([run_of(row[2]) for row in page], f"{page[-1][0]}:{page[-1][1]}" if len(found) > limit else None)
 
 
-def _position(cursor: str) -> tuple[int, str]:
+def position(cursor: str) -> tuple[int, str]:
+    """Where a page begins: microseconds and a name. Raises CursorError."""
     at, colon, name = cursor.partition(":")
     if not colon or not at.lstrip("-").isdigit() or len(at) > 19:
         raise CursorError(f"{cursor[:60]!r} is not a cursor; send the `next` of the page before, or leave it out")

@@ -46,6 +46,7 @@ class Snapshot:
     version: str
     jobs: Sequence[Item] = ()
     queues: Sequence[Item] = ()
+    scaling: Sequence[Item] = ()
     slos: Sequence[Item] = ()
     alerts: Sequence[Item] = ()
     events: Mapping[str, int] = field(default_factory=dict)
@@ -104,7 +105,7 @@ def samples_of(snapshot: Snapshot) -> Samples:
     """Every metric of the table by name, with its labels' values and its value; None where that isn't known. Pure."""
     found: Samples = {metric.name: [] for metric in METRICS}
     parts = [_process(snapshot), *map(_job, snapshot.jobs), *map(_queue, snapshot.queues)]
-    parts += [_slo(item, snapshot.alerts) for item in snapshot.slos]
+    parts += [*map(_scaling, snapshot.scaling), *(_slo(item, snapshot.alerts) for item in snapshot.slos)]
     for part in parts:
         for name, samples in part.items():
             found[name] += samples
@@ -170,6 +171,16 @@ def _queue(item: Item) -> Samples:
         "tepat_queue_dead_depth": [(labels, item.get("dead_depth"))],
         "tepat_queue_dead_arrivals_total": [(labels, item.get("dead_arrivals"))],
         "tepat_queue_dead_oldest_seconds": [(labels, item.get("dead_oldest_seconds"))],
+    }
+
+
+def _scaling(item: Item) -> Samples:
+    labels = (str(item["queue"]),)
+    return {
+        "tepat_queue_oldest_age_seconds": [(labels, item.get("oldest_age_seconds"))],
+        "tepat_queue_ingress_rate": [(labels, item.get("ingress_rate"))],
+        "tepat_queue_due_soon": [(labels, item.get("due_soon"))],
+        "tepat_scale_desired_replicas": [(labels, item.get("desired_replicas"))],
     }
 
 

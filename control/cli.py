@@ -25,6 +25,7 @@ COMMANDS = {
     "exec": ("exec_", "run any command, report it, keep its output and exit code"),
     "slots": ("slots", "when a job or a cron line is due"),
     "why": ("why", "why a job did or did not run at an instant, in words"),
+    "dead": ("dead", "dead letters: list, show, redrive, discard"),
     "import": ("import_", "make job files from crontabs, CronJob manifests, timers, Quartz lines"),
     "lint": ("lint", "check job and SLO files"),
     "schema": ("schema", "print the JSON Schema of the files, for editors"),

@@ -7,7 +7,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from control import post, settings
-from control.commands import CheckError, UnreachableError, UsageError
+from control.commands import CheckError, MissingError, UnreachableError, UsageError
 
 TIMEOUT = 10.0
 MAX_ANSWER = 16 * 1024 * 1024
@@ -27,7 +27,10 @@ def endpoint(environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def call(method: str, url: str, token: str, body: Any = None) -> Any:
-    """One request; the decoded JSON answer. Raises UnreachableError, UsageError, or CheckError for a conflict."""
+    """One request; the decoded JSON answer.
+
+    Raises UnreachableError, UsageError, its MissingError for what the service does not know, CheckError for a conflict.
+    """
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json"}
     try:
@@ -52,7 +55,9 @@ def _refused(url: str, error: HTTPError) -> Exception:
         return UnreachableError(f"{url} answered {error.code}: {detail}; try again")
     if error.code == 409:
         return CheckError(detail)
-    return UsageError(f"{url} answered {error.code}: {detail}")
+    # Only Tepat's own 404 says that something is missing: another server's says that TEPAT_URL is wrong.
+    told = error.headers.get_content_type() == "application/problem+json" and error.code == 404
+    return (MissingError if told else UsageError)(f"{url} answered {error.code}: {detail}")
 
 
 def _detail(error: HTTPError) -> str:

@@ -11,12 +11,14 @@ from starlette.types import ASGIApp
 from collector.metrics import MetricsCollector
 from collector.writer import Writer
 from control.access import Tokens
+from control.api.dead_letters import dead_letter_routes
 from control.api.doors import Doors
 from control.api.events import Intake, events_route
 from control.api.explaining import explaining_routes
 from control.api.problems import install, problem
 from control.api.reading import Reading
 from control.api.routes import acting_routes, reading_routes
+from control.api.scaling import scaling_routes
 
 API_TITLE = "Tepat"
 
@@ -29,7 +31,9 @@ def create_app(
     install(app)
     app.include_router(reading_routes(reading))
     app.include_router(explaining_routes(reading))
-    app.include_router(acting_routes(reading.queue, reading))
+    app.include_router(scaling_routes(reading))
+    app.include_router(acting_routes(reading.queue))
+    app.include_router(dead_letter_routes(reading))
     app.router.routes.append(events_route(writer, intake))
     _process_routes(app, reading, writer, now)
     return doors(app)

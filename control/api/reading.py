@@ -17,12 +17,14 @@ from collector.listing import Page, runs_page, slots_page, upcoming
 from collector.metrics import Snapshot
 from collector.reports import dead_runs, job_items, run_item, slot_item
 from collector.rollup_rows import rollups_between
+from control.sampling import Sample, Sampler, StaleError, scaling_item, take_sample
 from scheduler.clock import monotonic
 from scheduler.database import read
 from scheduler.depths import depths
 from scheduler.instants import format_instant, from_micros
 from scheduler.jobs import Job
 from scheduler.registry import current_jobs
+from scheduler.scaling import Limits
 from slo.engine import SloEngine
 from slo.episode_rows import episode_id, newest_episodes, notices_of
 from slo.outbox_receipts import Receipt, receipts
@@ -62,6 +64,7 @@ class Reading:
     spans: Callable[[], Mapping[str, int]]
     events: Callable[[], Mapping[str, int]]
     _jobs: _Kept = field(default_factory=_Kept)
+    _loads: Sampler = field(default_factory=Sampler)
 
     def jobs(self, now: datetime) -> list[Item]:
         """Every job with its numbers of the last day."""
@@ -103,6 +106,10 @@ class Reading:
             {"queue": name, **nothing, **_part(live.get(name, {}), nothing), **(dead.get(name) or no_dead)}
             for name in sorted(dead.keys() | live.keys())
         ]
+
+    def load(self, now: datetime) -> Sample:
+        """What lies before each queue's workers; StaleError when that is not known."""
+        return self._loads.get(lambda: take_sample(self.ledger, self.queue, self._current(now), now))
 
     def slos(self, now: datetime) -> list[Item]:
         """Every objective as it stands."""
@@ -156,6 +163,7 @@ class Reading:
             version=self.version,
             jobs=self.jobs(now),
             queues=self.queues(now),
+            scaling=self._scaling(now),
             slos=self.slos(now),
             alerts=self.alerts(),
             events=self.events(),
@@ -167,6 +175,14 @@ class Reading:
         for engine in (self.ledger, self.queue):
             with read(engine) as connection:
                 connection.exec_driver_sql("SELECT 1 FROM sqlite_master LIMIT 1").all()
+
+    def _scaling(self, now: datetime) -> list[Item]:
+        """The scaling signal of every queue of which it is known, by the default limits."""
+        try:
+            sample = self.load(now)
+        except StaleError:
+            return []
+        return [scaling_item(load, Limits(), sample) for load in sample.queues.values() if not load.blind]
 
     def _job_items(self, now: datetime) -> list[Item]:
         with read(self.ledger) as connection:

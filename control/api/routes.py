@@ -1,20 +1,19 @@
-"""The routes that read, and those by which a person acts on the queue. Each asks `Reading` or the queue, no more."""
+"""The routes that read, and the one by which a person asks for a run. Each asks `Reading` or the queue, no more."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import uuid4
 
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Engine
 
-from collector.listing import MAX_PAGE, CursorError
 from collector.rollups import STEPS
+from control.api.paging import Cursor, Limit, listed, paged
 from control.api.reading import Item, Reading
 from scheduler.clock import now as clock_now
-from scheduler.endings import discard, redrive
 from scheduler.events import RUN_ID
-from scheduler.instants import format_instant, parse_instant
+from scheduler.instants import parse_instant
 from scheduler.queue import UnknownJobError, make_up_slot, trigger_run
 
 LOOK_BACK = timedelta(days=1)
@@ -25,8 +24,6 @@ MAX_BUCKETS = 3000
 MAX_AHEAD = timedelta(days=31)
 
 Outcome = Literal["queued", "running", "succeeded", "failed", "cancelled", "dead_lettered"]
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE)]
-Cursor = Annotated[str | None, Query(max_length=300)]
 
 
 class RunNow(BaseModel):
@@ -38,13 +35,6 @@ class RunNow(BaseModel):
     slot: str | None = Field(default=None, max_length=40)
 
 
-class Decision(BaseModel):
-    """Who decides about a dead letter, and why."""
-
-    by: str = Field(min_length=1, max_length=200)
-    reason: str = Field(default="", max_length=1000)
-
-
 def reading_routes(reading: Reading) -> APIRouter:
     """The lists. Every one answers `{"items": [...], "next": cursor or null, "as_of": instant}`."""
     router = APIRouter(prefix="/api/v1", tags=["read"])
@@ -53,7 +43,7 @@ def reading_routes(reading: Reading) -> APIRouter:
     def jobs() -> Item:
         """Every job with its numbers of the last day."""
         now = clock_now()
-        return _list(reading.jobs(now), now)
+        return listed(reading.jobs(now), now)
 
     @router.get("/slots")
     def slots(
@@ -68,15 +58,15 @@ def reading_routes(reading: Reading) -> APIRouter:
         start, end = _instant("from", since, now - LOOK_BACK), _instant("until", until, now + LOOK_AHEAD)
         if end > now + MAX_AHEAD:
             raise HTTPException(422, f"until: more than {MAX_AHEAD.days} days ahead; ask for a nearer instant")
-        page = _paged(lambda: reading.slots(now, start, end, job, cursor, limit))
-        return _list(page.values, now, page.next)
+        page = paged(lambda: reading.slots(now, start, end, job, cursor, limit))
+        return listed(page.values, now, page.next)
 
     @router.get("/runs")
     def runs(outcome: Outcome | None = None, job: str | None = None, cursor: Cursor = None, limit: Limit = 100) -> Item:
         """Runs, the newest first."""
         now = clock_now()
-        page = _paged(lambda: reading.runs(now, outcome, job, cursor, limit))
-        return _list(page.values, now, page.next)
+        page = paged(lambda: reading.runs(now, outcome, job, cursor, limit))
+        return listed(page.values, now, page.next)
 
     @router.get("/rollups")
     def rollups(
@@ -90,7 +80,7 @@ def reading_routes(reading: Reading) -> APIRouter:
         start, end = _instant("from", since, now - ROLLUPS_BACK), _instant("until", until, now)
         if end - start > MAX_BUCKETS * STEPS[step]:
             raise HTTPException(422, f"from: more than {MAX_BUCKETS} steps of {step}; ask for less or a longer step")
-        return _list(reading.rollups(job, start, end, STEPS[step]), now)
+        return listed(reading.rollups(job, start, end, STEPS[step]), now)
 
     _state_routes(router, reading)
     return router
@@ -103,19 +93,19 @@ def _state_routes(router: APIRouter, reading: Reading) -> None:
     def queues() -> Item:
         """Every queue with its depth, and its dead letters."""
         now = clock_now()
-        return _list(reading.queues(now), now)
+        return listed(reading.queues(now), now)
 
     @router.get("/slos")
     def slos() -> Item:
         """Every objective with its budget and burn rates."""
         now = clock_now()
-        return _list(reading.slos(now), now)
+        return listed(reading.slos(now), now)
 
     @router.get("/alerts")
     def alerts() -> Item:
         """The episodes, those that fire first, with their notices."""
         now = clock_now()
-        return _list(reading.alerts(), now)
+        return listed(reading.alerts(), now)
 
     @router.get("/status")
     def status() -> Item:
@@ -123,8 +113,8 @@ def _state_routes(router: APIRouter, reading: Reading) -> None:
         return reading.status(clock_now())
 
 
-def acting_routes(queue: Engine, reading: Reading) -> APIRouter:
-    """Run now, and what a person decides about dead letters."""
+def acting_routes(queue: Engine) -> APIRouter:
+    """Run now."""
     router = APIRouter(prefix="/api/v1", tags=["act"])
 
     @router.post("/jobs/{job}/runs", status_code=202)
@@ -140,34 +130,7 @@ def acting_routes(queue: Engine, reading: Reading) -> APIRouter:
         except ValueError as error:
             raise HTTPException(409, str(error)) from None
 
-    @router.get("/dead")
-    def dead(cursor: Cursor = None, limit: Limit = 100) -> Item:
-        """The dead letters: runs that wait for a person."""
-        now = clock_now()
-        page = _paged(lambda: reading.runs(now, "dead_lettered", None, cursor, limit))
-        return _list(page.values, now, page.next)
-
-    @router.post("/dead/{run}/redrive", status_code=202)
-    def send_again(run: str, decision: Decision) -> Item:
-        """Sends a dead letter round again, with all its retries."""
-        return _decided(redrive(queue, run, clock_now(), decision.by), run)
-
-    @router.post("/dead/{run}/discard", status_code=202)
-    def put_away(run: str, decision: Decision) -> Item:
-        """Puts a dead letter away for good; its outcome stays."""
-        return _decided(discard(queue, run, clock_now(), decision.by, decision.reason), run)
-
     return router
-
-
-def _decided(done: bool, run: str) -> Item:
-    if not done:
-        raise HTTPException(404, f"run {run[:200]!r} is no dead letter of this queue; see GET /api/v1/dead")
-    return {"run": run}
-
-
-def _list(items: list[Item], now: datetime, cursor: str | None = None) -> Item:
-    return {"items": items, "next": cursor, "as_of": format_instant(now)}
 
 
 def _instant(field: str, text: str | None, default: datetime) -> datetime:
@@ -178,10 +141,3 @@ def _instant(field: str, text: str | None, default: datetime) -> datetime:
         return parse_instant(text.replace(" ", "+"))
     except (ValueError, OverflowError) as error:
         raise HTTPException(422, f"{field}: {error}") from None
-
-
-def _paged(ask: Any) -> Any:
-    try:
-        return ask()
-    except CursorError as error:
-        raise HTTPException(422, f"cursor: {error}") from None

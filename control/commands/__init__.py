@@ -23,6 +23,10 @@ class UsageError(CommandError):
     exit_code = 2
 
 
+class MissingError(UsageError):
+    """The service knows no such thing."""
+
+
 class UnreachableError(CommandError):
     """The service does not answer, or can't be understood."""
 

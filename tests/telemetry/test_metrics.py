@@ -57,6 +57,13 @@ QUEUE = {
     "dead_arrivals": 8,
     "dead_oldest_seconds": 60.0,
 }
+SCALING = {
+    "queue": "default",
+    "oldest_age_seconds": 12.5,
+    "ingress_rate": 0.25,
+    "due_soon": 6,
+    "desired_replicas": 7,
+}
 SLO = {
     "id": "daily",
     "objective": 0.995,
@@ -69,6 +76,7 @@ FULL = Snapshot(
     version="1.2.3",
     jobs=[JOB],
     queues=[QUEUE],
+    scaling=[SCALING],
     slos=[SLO],
     alerts=[OPEN_ALERT],
     events={"accepted": 10, "duplicate": 2, "rejected": 1},
@@ -113,6 +121,10 @@ def value(snapshot: Snapshot, name: str, **labels: str) -> float | None:
         ("tepat_queue_dead_depth", {"queue": "default"}, 2),
         ("tepat_queue_dead_arrivals_total", {"queue": "default"}, 8),
         ("tepat_queue_dead_oldest_seconds", {"queue": "default"}, 60),
+        ("tepat_queue_oldest_age_seconds", {"queue": "default"}, 12.5),
+        ("tepat_queue_ingress_rate", {"queue": "default"}, 0.25),
+        ("tepat_queue_due_soon", {"queue": "default"}, 6),
+        ("tepat_scale_desired_replicas", {"queue": "default"}, 7),
         ("tepat_slo_objective_ratio", {"slo": "daily"}, 0.995),
         ("tepat_slo_sli_ratio", {"slo": "daily"}, 0.98),
         ("tepat_slo_burn_rate", {"slo": "daily", "window": "1h"}, 2.5),
@@ -235,6 +247,7 @@ def test_a_scrape_holds_no_more_series_than_the_bound(jobs: int, queues: int, ob
         FULL,
         jobs=[JOB | {"id": f"job-{number}"} for number in range(jobs)],
         queues=[QUEUE | {"queue": f"queue-{number}"} for number in range(queues)],
+        scaling=[SCALING | {"queue": f"queue-{number}"} for number in range(queues)],
         slos=[SLO | {"id": f"slo-{number}"} for number in range(objectives)],
     )
     assert len(samples(crowd)) == series_bound(jobs, queues, objectives)

@@ -36,12 +36,14 @@ class Wanted:
 
 
 def wanted(load: QueueLoad, limits: Limits) -> Wanted:
-    """The largest of three: workers for what is ready, for what keeps arriving, and one for what waits too long.
+    """The largest of three: workers for what is on or ready, for what keeps arriving, and one for what waits too long.
+
+    What is on counts: otherwise a long run alone, with nothing behind it, would have its own worker taken away.
 
     The first of equal terms decides. A rate without a known duration asks for nothing, and the words say so.
     """
     terms: dict[Term, int] = {
-        "depth": ceil(load.ready / limits.per_replica),
+        "depth": ceil((load.ready + load.in_flight) / limits.per_replica),
         "rate": _busy(load, limits.per_replica),
         "age": int(load.oldest_age > limits.max_age),
     }
@@ -67,7 +69,7 @@ def _clamped(raw: int, by: Term, limits: Limits) -> tuple[int, Term]:
 
 def _words(load: QueueLoad, limits: Limits, terms: dict[Term, int], raw: int, by: Term) -> str:
     mean = "an unknown duration" if load.mean_duration is None else f"{load.mean_duration:.6g} s"
-    depth = f"depth: ceil({load.ready} ready / {limits.per_replica}) = {terms['depth']}"
+    depth = f"depth: ceil(({load.ready} ready + {load.in_flight} in flight) / {limits.per_replica}) = {terms['depth']}"
     rate = f"rate: ceil({load.ingress_rate:.6g}/s * {mean} / {limits.per_replica}) = {terms['rate']}"
     over = "is over" if terms["age"] else "is not over"
     age = f"age: {load.oldest_age:.6g} s {over} {limits.max_age:g} s = {terms['age']}"

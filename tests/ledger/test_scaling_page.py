@@ -66,7 +66,7 @@ def test_each_keda_trigger_asks_the_route_for_a_number_that_it_answers() -> None
         assert float(trigger["metadata"]["targetValue"]) > 0
         assert trigger["authenticationRef"]["name"] == documents()["TriggerAuthentication"]["metadata"]["name"]
     wanted = [trigger["metadata"]["valueLocation"] for trigger in triggers]
-    assert wanted == ["desired_replicas", "in_flight", "due_soon"]
+    assert wanted == ["desired_replicas", "due_soon"]
 
 
 def test_the_hpa_asks_for_the_series_that_the_rule_makes() -> None:

@@ -33,6 +33,13 @@ def test_each_begun_handful_of_ready_runs_wants_a_worker(ready: int, expected: t
     assert asked(ready=ready) == expected
 
 
+@pytest.mark.parametrize(
+    ("ready", "in_flight", "replicas"), [(0, 1, 1), (0, 4, 1), (0, 5, 2), (4, 4, 2), (3, 1, 1), (4, 1, 2)]
+)
+def test_what_is_on_keeps_its_worker_though_nothing_waits(ready: int, in_flight: int, replicas: int) -> None:
+    assert asked(ready=ready, in_flight=in_flight) == (replicas, "depth")
+
+
 @pytest.mark.parametrize(("per_replica", "replicas"), [(1, 12), (11, 2), (12, 1), (13, 1)])
 def test_the_slots_of_a_worker_are_the_callers_to_say(per_replica: int, replicas: int) -> None:
     assert asked(Limits(per_replica=per_replica), ready=12) == (replicas, "depth")
@@ -123,7 +130,7 @@ def test_a_worker_is_taken_to_be_as_serve_starts_it() -> None:
 def test_the_formula_shows_every_number_and_who_decided() -> None:
     numbers = load(depth=50, ready=42, arrivals=420, mean_duration=12.5, oldest_age=17.25)
     assert wanted(numbers, Limits()).formula == (
-        "max(depth: ceil(42 ready / 4) = 11, rate: ceil(1.4/s * 12.5 s / 4) = 5, "
+        "max(depth: ceil((42 ready + 0 in flight) / 4) = 11, rate: ceil(1.4/s * 12.5 s / 4) = 5, "
         "age: 17.25 s is not over 60 s = 0) = 11, by depth"
     )
 

@@ -33,8 +33,8 @@ def fold(run_key: str, events: Iterable[RunEvent], flags: frozenset[str] = froze
     started_at, end_only = _start(facts, end)
     over = outcome not in (None, "queued", "running")
     duration, skewed = _duration(facts, base, end, flags) if over else (None, False)
-    duplicates = _duplicate_starts(facts)
-    found = {"clock_skew": skewed, "end_only": end_only, "duplicate_execution": duplicates > 0}
+    duplicates, stepped = _duplicate_starts(facts), any("clock_step" in event.data for event in facts)
+    found = {"clock_skew": skewed, "clock_step": stepped, "end_only": end_only, "duplicate_execution": duplicates > 0}
     skip, dead = _skip(facts), _dead(facts, outcome)
     return Run(
         id=run_key,

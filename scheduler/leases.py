@@ -35,6 +35,18 @@ class Moment:
         return boot_id != self.boot_id or lease_until is None or self.boot > lease_until
 
 
+STEP = timedelta(seconds=2)
+"""A wall clock that has moved so much against the boot clock was set; what time services correct at a time is less."""
+
+
+def clock_step(before: Moment, after: Moment) -> float | None:
+    """Seconds by which the wall clock was set between two readings, backwards below zero; None when it was not."""
+    if before.boot_id != after.boot_id:
+        return None
+    step = after.now - before.now - (after.boot - before.boot) * _MICRO
+    return step.total_seconds() if abs(step) >= STEP else None
+
+
 def read_moment() -> Moment:
     """All clocks, read once, for one decision."""
     return Moment(clock.now(), clock.boot_micros(), clock.boot_id())

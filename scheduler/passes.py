@@ -14,7 +14,7 @@ from scheduler import clock
 from scheduler.endings import sweep
 from scheduler.history import forget
 from scheduler.jobs import REBOOT
-from scheduler.leases import Moment, read_moment
+from scheduler.leases import Moment, clock_step, read_moment
 from scheduler.orphans import end_attempt
 from scheduler.planner import plan
 from scheduler.queue import trigger_run
@@ -33,6 +33,7 @@ class Passes:
         self._engine, self._store, self._jobs = engine, str(Path(queue_path).absolute()), JobReader()
         self._begun = False
         self._forgot_at: float | None = None
+        self._looked: Moment | None = None
 
     def make(self) -> None:
         """One pass; the first one also runs what is due at the host's start. A busy database is said, not raised."""
@@ -40,10 +41,17 @@ class Passes:
             if not self._begun:
                 run_at_boot(self._engine, read_moment())
                 self._begun = True
-            one_pass(self._engine, self._store, self._jobs)
+            one_pass(self._engine, self._store, self._jobs, self._step())
             self._forget()
         except OperationalError as error:
             log.warning("database_unavailable", error=str(error))
+
+    def _step(self) -> float | None:
+        before, self._looked = self._looked, read_moment()
+        step = None if before is None else clock_step(before, self._looked)
+        if step is not None:
+            log.warning("clock_step", seconds=step)
+        return step
 
     def _forget(self) -> None:
         at = clock.monotonic()
@@ -76,9 +84,12 @@ def run_at_boot(engine: Engine, moment: Moment) -> list[str]:
     return [trigger_run(engine, job, f"boot-{moment.boot_id[:12]}", moment.now) for job in wanted]
 
 
-def one_pass(engine: Engine, store: str, jobs: JobReader) -> None:
-    """Plan, then give lost runs back; their processes on this host are ended first."""
-    queued = plan(engine, clock.now())
+def one_pass(engine: Engine, store: str, jobs: JobReader, step: float | None = None) -> None:
+    """Plan, then give lost runs back; their processes on this host are ended first.
+
+    `step` is by how many seconds the wall clock was set since the last pass: what it passed over says so.
+    """
+    queued = plan(engine, clock.now(), note={} if step is None else {"clock_step": step})
     if queued:
         log.debug("planned", runs=queued)
     for run_id in sweep(engine, jobs, read_moment(), lambda run, fence: end_attempt(store, run, fence)):

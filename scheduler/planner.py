@@ -8,6 +8,7 @@ the rest in the passes that follow. Slots that the definition excuses leave no t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
@@ -32,6 +33,7 @@ RECORD_LIMIT = 500
 """Passed-over slots that one pass records for one job."""
 WALK_LIMIT = 100_000
 """Slots that one pass looks at, forwards or backwards, for one job: most of them may be excused."""
+NO_NOTE: Mapping[str, Any] = MappingProxyType({})
 _STRIDE = timedelta(hours=1)
 _TICK = timedelta(microseconds=1)
 
@@ -51,15 +53,20 @@ class Look:
         return [*sorted(self.caught_up.run), *self.coming]
 
 
-def plan(engine: Engine, now: datetime, horizon: timedelta = HORIZON) -> int:
-    """One planning pass; answers how many runs it queued. Decides outside, then writes in one transaction."""
+def plan(engine: Engine, now: datetime, horizon: timedelta = HORIZON, note: Mapping[str, Any] = NO_NOTE) -> int:
+    """One planning pass; answers how many runs it queued. Decides outside, then writes in one transaction.
+
+    `note` goes into the data of the events about passed-over slots, and about those that run in their place.
+    """
     versions = [version for version in current_jobs(engine, now) if version.job.run is not None]
-    queued = _plan_slots(engine, versions, now, horizon)
+    queued = _plan_slots(engine, versions, now, horizon, note)
     settle_overlaps(engine, [version.job for version in versions], now)
     return queued
 
 
-def _plan_slots(engine: Engine, versions: Sequence[JobVersion], now: datetime, horizon: timedelta) -> int:
+def _plan_slots(
+    engine: Engine, versions: Sequence[JobVersion], now: datetime, horizon: timedelta, note: Mapping[str, Any]
+) -> int:
     with read(engine) as connection:
         known = {row["job"]: row for row in connection.execute(select(marks)).mappings()}
     looks = []
@@ -76,7 +83,7 @@ def _plan_slots(engine: Engine, versions: Sequence[JobVersion], now: datetime, h
     with write(engine) as connection:
         # Read again: a planner that was held up must not plan what has run and been forgotten since.
         settled = _settled(connection)
-        return sum([_write(connection, version, one, known, settled, now) for version, one in looks])
+        return sum([_write(connection, version, one, known, settled, now, note) for version, one in looks])
 
 
 def look(version: JobVersion, schedule: Schedule, mark: datetime, now: datetime, horizon: timedelta) -> Look:
@@ -146,13 +153,15 @@ def _write(
     known: Mapping[str, Row],
     settled: Mapping[str, int],
     now: datetime,
+    note: Mapping[str, Any],
 ) -> int:
     job = version.job
     mark, done = known.get(job.id), settled.get(job.id, -1)
-    queued = sum(_add(connection, version, slot, None, now) for slot in one.run if to_micros(slot) > done)
+    wanted = [slot for slot in one.run if to_micros(slot) > done]
+    queued = sum(_add(connection, version, slot, None, now, note if slot <= now else NO_NOTE) for slot in wanted)
     for slot in one.skip:
         if to_micros(slot) > done:
-            _add(connection, version, slot, one.caught_up.reason(slot), now)
+            _add(connection, version, slot, one.caught_up.reason(slot), now, note)
     if mark is not None and now - from_micros(mark["looked_at"]) > OUTAGE:
         _pass_over_left_behind(connection, job, one, from_micros(mark["looked_at"]), now)
     values = {"job": job.id, "planned_until": to_micros(one.planned_until), "looked_at": to_micros(now)}
@@ -161,7 +170,14 @@ def _write(
     return queued
 
 
-def _add(connection: Connection, version: JobVersion, slot: datetime, skip: str | None, now: datetime) -> int:
+def _add(
+    connection: Connection,
+    version: JobVersion,
+    slot: datetime,
+    skip: str | None,
+    now: datetime,
+    note: Mapping[str, Any],
+) -> int:
     """A row for the slot, queued or skipped for a reason; 0 when it has one already."""
     job = version.job
     assert job.schedule is not None
@@ -173,9 +189,9 @@ def _add(connection: Connection, version: JobVersion, slot: datetime, skip: str 
     if connection.execute(statement, row).first() is None:
         return 0
     if skip is None:
-        say_queued(connection, row, now)
+        say_queued(connection, row, now, note)
     else:
-        record(connection, "skipped", row, source=scheduler_source(), at=now, data={"reason": skip})
+        record(connection, "skipped", row, source=scheduler_source(), at=now, data={"reason": skip, **note})
     return 1
 
 
@@ -190,11 +206,11 @@ def run_row(version: JobVersion, key: str, slot: datetime | None, due: datetime)
     }  # fmt: skip
 
 
-def say_queued(connection: Connection, row: Row, now: datetime) -> None:
+def say_queued(connection: Connection, row: Row, now: datetime, note: Mapping[str, Any] = NO_NOTE) -> None:
     """The `queued` event of a run that has just entered the queue."""
     name = {number: text for text, number in PRIORITIES.items()}[row["priority"]]
     due = format_instant(from_micros(row["due_at"]))
-    data = {"queue": row["queue"], "priority": name, "tenant": row["tenant"], "due": due}
+    data = {"queue": row["queue"], "priority": name, "tenant": row["tenant"], "due": due, **note}
     record(connection, "queued", row, source=scheduler_source(), at=now, data=data)
 
 

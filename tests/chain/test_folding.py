@@ -144,3 +144,9 @@ def test_the_order_of_arrival_changes_nothing_about_a_run(events: list[RunEvent]
 def test_no_history_gives_a_negative_duration(events: list[RunEvent]) -> None:
     duration = fold("r", events).duration
     assert duration is None or duration >= 0
+
+
+def test_a_run_that_stands_for_what_a_clock_step_passed_over_is_flagged_so() -> None:
+    queued = ev("queued", 0, clock_step=600.0)
+    assert fold("r", [queued, ev("started", 1), ev("succeeded", 2)]).flags == {"clock_step"}
+    assert fold("r", [ev("queued", 0), ev("started", 1), ev("succeeded", 2)]).flags == frozenset()

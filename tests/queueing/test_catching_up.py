@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from scheduler.endings import Result, finish
 from scheduler.instants import format_instant, from_micros
 from scheduler.jobs import Job, Schedule, Window
-from scheduler.leases import Moment
+from scheduler.leases import Moment, clock_step
 from scheduler.planner import look, plan
 from scheduler.policy import CaughtUp, catch_up
 from scheduler.registry import JobVersion, apply_definitions
@@ -253,9 +253,31 @@ def test_c21_after_a_step_forward_the_newest_slot_runs_and_nine_are_recorded(
     plan(engine, before)
     if worker_looks_first:
         assert take(engine, moment(after)) == []
-    plan(engine, after)
+    plan(engine, after, note={"clock_step": 600.0})
     assert [clock_of(one.slot) for one in take(engine, moment(after)) if one.slot] == ["08:10"]
     assert skips(engine) == {f"08:0{minute}": "catch_up" for minute in range(1, 10)}
+    told = {event["slot"][11:16] for event in said(engine, "queued") if event["data"].get("clock_step") == 600.0}
+    assert told == {"08:10"}  # the run that stands for the passed-over ones, and none that was planned as ever
+
+
+@pytest.mark.parametrize(
+    ("wall", "boot", "step"),
+    [
+        (1.0, 1.0, None),
+        (2.999999, 1.0, None),
+        (3.0, 1.0, 2.0),
+        (3.000001, 1.0, 2.000001),
+        (-1.0, 1.0, -2.0),
+        (-0.999999, 1.0, None),
+        (601.0, 1.0, 600.0),
+        (601.0, 601.0, None),
+    ],
+)
+def test_a_clock_that_was_set_is_told_from_time_that_passed(wall: float, boot: float, step: float | None) -> None:
+    before = Moment(START, 5_000_000, "this-boot")
+    after = Moment(START + timedelta(seconds=wall), 5_000_000 + round(boot * 1_000_000), "this-boot")
+    assert clock_step(before, after) == step
+    assert clock_step(before, Moment(after.now, after.boot, "another-boot")) is None
 
 
 def test_a_worker_goes_on_with_what_was_due_when_its_scheduler_died(tmp_path: Path) -> None:

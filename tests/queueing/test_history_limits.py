@@ -105,7 +105,7 @@ def test_a_planner_that_was_held_up_plans_no_forgotten_slot(tmp_path: Path) -> N
         connection.exec_driver_sql("DELETE FROM runs WHERE state = 'queued'")
     assert forget(engine, [version.job], at(62).now) == 2
     with write(engine) as connection:
-        _write(connection, version, slow, {}, _settled(connection), at(63).now)
+        _write(connection, version, slow, {}, _settled(connection), at(63).now, {})
     assert states(engine) == {}
 
 

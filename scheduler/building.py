@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+from scheduler.http_models import HttpModel
 from scheduler.instants import EPOCH
-from scheduler.jobs import Calendar, Command, History, Job, OnTime, Repeat, Retry, Schedule, Window
+from scheduler.jobs import Calendar, Command, History, HttpCall, Job, OnTime, Repeat, Retry, Schedule, Window
 from scheduler.schedule_models import RepeatModel, ScheduleModel, WindowModel
 from scheduler.schema_models import CatchUpModel, HistoryModel, JobModel, OnTimeModel, RetryModel, RunModel
 
@@ -111,10 +112,26 @@ def _on_time(model: OnTimeModel | None) -> OnTime:
 
 
 def _command(model: RunModel, folder: Path) -> Command:
+    if model.http is not None:
+        return Command(argv=(), timeout=model.timeout, grace=model.grace, http=_http(model.http, folder))
+    assert model.command is not None
     argv = (model.command,) if isinstance(model.command, str) else tuple(model.command)
     cwd = folder if model.cwd is None else folder / model.cwd
     return Command(
         argv=argv, shell=model.shell, timeout=model.timeout, grace=model.grace, cwd=str(cwd), env=dict(model.env)
+    )
+
+
+def _http(model: HttpModel, folder: Path) -> HttpCall:
+    headers = model.headers.items()
+    return HttpCall(
+        url=model.url,
+        method=model.method,
+        headers={name: value for name, value in headers if isinstance(value, str)},
+        secret_headers={name: str(folder / value.file) for name, value in headers if not isinstance(value, str)},
+        body=model.body,
+        expect=tuple(sorted(set(model.expect))),
+        idempotency_header=model.idempotency_header,
     )
 
 

@@ -6,7 +6,7 @@ Each is one transaction with its events. A worker's word counts only while its f
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -44,11 +44,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How an attempt ended: `problem` None is success. `seconds` is monotonic, None if unmeasured."""
+    """How an attempt ended: `problem` None is success. `seconds` is monotonic, None if unmeasured.
+
+    `retry_after` is how long the other side asked to be left alone before another attempt.
+    """
 
     problem: Problem | None
     seconds: float | None
     output: str = ""
+    retry_after: timedelta = timedelta(0)
 
 
 def finish(engine: Engine, moment: Moment, claimed: Claimed, result: Result, fraction: float | None = None) -> bool:
@@ -144,7 +148,8 @@ def _fail(connection: Connection, row: Row, failure: _Failure) -> None:
     assert result.problem is not None
     replaced = row["replaced_by"] is not None
     kind, used = result.problem.kind, row["retries_used"]
-    then = after_failure(failure.retry, kind, used, failure.fraction, replaced=replaced)
+    asked = result.retry_after
+    then = after_failure(failure.retry, kind, used, failure.fraction, replaced=replaced, asked=asked)
     if then.reason == "replaced":
         _cancel(connection, row, failure)
         return

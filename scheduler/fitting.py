@@ -37,6 +37,9 @@ def misfits(
     if model.window is not None and not any(one.cron != REBOOT for one in schedules):
         message = "has no slots to hold, because the job has no schedule that names any"
         yield document.problem((*path, "window"), message, "add a schedule, or remove the window", value="")
+    if model.run is not None and model.run.http is not None and model.retry.on_exit:
+        message = "is about exit codes, and a request has none"
+        yield document.problem((*path, "retry", "on_exit"), message, "remove it: a status decides", value="")
 
 
 def wide_jitter(document: Document, path: KeyPath, job: Job) -> Iterator[Problem]:

@@ -101,8 +101,28 @@ class OnTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HttpCall:
+    """One HTTP request. `expect` lists the statuses of success; empty is every 2xx.
+
+    `secret_headers` holds, for each header whose value is a secret, the path of the file that has it.
+    """
+
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    secret_headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+    expect: tuple[int, ...] = ()
+    idempotency_header: str = "Idempotency-Key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command as an argument list; `shell` means `/bin/sh -c` was asked for and `argv` has one element."""
+    """A command as an argument list; `shell` means `/bin/sh -c` was asked for and `argv` has one element.
+
+    With `http` it is a request instead, `argv` is empty, and only `timeout` and `grace` speak of it too: so whatever
+    asks whether and how long a job runs here need not know by what.
+    """
 
     argv: tuple[str, ...]
     shell: bool = False
@@ -110,6 +130,7 @@ class Command:
     grace: timedelta = timedelta(seconds=30)
     cwd: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    http: HttpCall | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What to do with passed-over slots, overlapping runs and failed attempts. Pure; every answer names its reason."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -16,6 +16,8 @@ PAST = timedelta(seconds=5)
 """A slot due longer ago than this was passed over; up to here a planner or a worker is merely a little late."""
 OUTAGE = timedelta(seconds=10)
 """A planner that has not looked for so long was down: rows it left behind are passed over too."""
+LONGEST_ASKED = timedelta(hours=1)
+"""So long another service may put a retry off with `Retry-After`: a wrong header must not park a run for days."""
 
 ErrorKind = Literal["permanent", "temporary", "timeout", "lost", "interrupted", "signature"]
 
@@ -78,13 +80,22 @@ def back_off(retry: Retry, number: int, fraction: float) -> timedelta:
 
 
 def after_failure(
-    retry: Retry, kind: ErrorKind, retries_used: int, fraction: float, *, replaced: bool = False
+    retry: Retry,
+    kind: ErrorKind,
+    retries_used: int,
+    fraction: float,
+    *,
+    replaced: bool = False,
+    asked: timedelta = timedelta(0),
 ) -> AfterFailure:
     """Retry or dead-letter. An interruption is the scheduler's own doing, so it costs the job nothing.
 
     A run that a newer one replaces is not tried again; only what the program itself failed at for good is a failure.
+    A retry comes no earlier than the other side `asked`, within `LONGEST_ASKED` or the back-off's own longer `max`.
     """
     then = _after_failure(retry, kind, retries_used, fraction)
+    if then.uses_retry:
+        then = replace(then, delay=max(then.delay, min(asked, max(retry.max, LONGEST_ASKED))))
     if replaced and (then.again or kind == "lost"):
         return AfterFailure(again=False, reason="replaced")
     return then

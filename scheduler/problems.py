@@ -17,7 +17,7 @@ from scheduler.schedule_models import ScheduleModel
 UNAVAILABLE_TOP = frozenset({"maintenance", "tenants"})
 UNAVAILABLE = frozenset(
     {"after", "triggers", "lock", "pool", "needs", "interruptible", "parameters", "dead_letter"}
-    | {"http", "kubernetes", "celery"}
+    | {"kubernetes", "celery"}
     | {"per", "allow", "escalate", "per_minute", "retry_budget"}
     | UNAVAILABLE_TOP
 )

@@ -12,6 +12,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     PlainValidator,
@@ -35,6 +36,7 @@ from scheduler.file_values import (
     as_list,
     no_nul,
 )
+from scheduler.http_models import HttpModel
 from scheduler.jobs import CatchUp, Overlap, Priority
 from scheduler.schedule_models import MAX_CALENDARS, CalendarModel, Schedules, WindowModel
 
@@ -45,6 +47,7 @@ MAX_CATCH_UP = 10_000
 _LIMIT_SCHEMA: dict[str, Any] = {"minimum": 1, "maximum": MAX_CATCH_UP}
 # Pydantic gives the pattern of the names, and lets every other name pass.
 _NAMES_SCHEMA: dict[str, Any] = {"additionalProperties": False}
+_ONE_WAY_SCHEMA: dict[str, Any] = {"oneOf": [{"required": ["command"]}, {"required": ["http"]}]}
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 
@@ -106,9 +109,12 @@ class OnTimeModel(FileModel):
 
 
 class RunModel(FileModel):
-    """A command: a list of arguments, or one text with `shell: true`."""
+    """A command (a list of arguments, or one text with `shell: true`), or an HTTP request: exactly one of them."""
 
-    command: CommandText
+    model_config = ConfigDict(json_schema_extra=_ONE_WAY_SCHEMA)
+
+    command: CommandText | None = None
+    http: HttpModel | None = None
     shell: bool = False
     timeout: PositiveDuration = timedelta(hours=1)
     grace: Duration = timedelta(seconds=30)
@@ -116,10 +122,20 @@ class RunModel(FileModel):
     env: Annotated[dict[str, str], Field(default_factory=dict, max_length=100), AfterValidator(_env)]
 
     @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.command is None) == (self.http is None):
+            says = "has both command and http" if self.http else "has neither command nor http"
+            raise WrongValueError(f"{says}; write one of them")
+        foreign = [name for name in ("shell", "cwd", "env") if self.http and name in self.model_fields_set]
+        if foreign:
+            raise WrongValueError(f"has {' and '.join(foreign)} with http, which starts no command; remove it")
+        return self
+
+    @model_validator(mode="after")
     def _form(self) -> Self:
         if isinstance(self.command, str) and not self.shell:
             raise WrongValueError("has a command as one text; write a list of arguments, or add shell: true")
-        if not isinstance(self.command, str) and self.shell:
+        if isinstance(self.command, list) and self.shell:
             raise WrongValueError("has shell: true with a list; write the command as one text, or remove shell")
         return self
 

@@ -21,7 +21,8 @@ from sqlalchemy.exc import OperationalError
 from scheduler import clock
 from scheduler.database import open_sqlite
 from scheduler.endings import Result, finish, release, sweep
-from scheduler.executors.command import Place, Stop, execute
+from scheduler.executors.command import Place, Stop
+from scheduler.executors.dispatch import execute
 from scheduler.executors.reports import Report
 from scheduler.executors.warden import Guard
 from scheduler.leases import HEARTBEAT, LEASE, check_heartbeat, read_moment

@@ -125,7 +125,10 @@ def _story(run: Run, row: Held | None, jobs: dict[str, Job], now: datetime) -> I
 
 
 def _command(job: Job) -> Item | None:
-    """What was run. Its environment is left out: it may hold secrets."""
+    """What was run. Its environment is left out, and so is the query of a request's address: they may hold secrets."""
+    if job.run is not None and job.run.http is not None:
+        http = job.run.http
+        return {"argv": [http.method, http.url.partition("?")[0]], "shell": False, "cwd": None}
     return None if job.run is None else {"argv": list(job.run.argv), "shell": job.run.shell, "cwd": job.run.cwd}
 
 

@@ -152,7 +152,9 @@ def test_one_minute_to_start_holds_only_when_no_limit_is_given(write: Write, tex
         ("{command: [df], timeout: 0s}", "above zero"),
         ("{command: [df], env: {A: yes}}", "read as true"),
         ("{command: [df], env: {A-B: x}}", "A-B"),
-        ("{http: {url: x}, command: [df]}", "not available"),
+        ("{kubernetes: {image: x}, command: [df]}", "not available"),
+        ("{http: {url: 'https://example.org/'}, command: [df]}", "both command and http"),
+        ("{timeout: 5s}", "neither command nor http"),
     ],
 )
 def test_a_wrong_command_is_refused(write: Write, run: str, word: str) -> None:

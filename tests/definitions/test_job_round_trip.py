@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.definitions import digest, job_from_json, job_to_json
-from scheduler.jobs import Calendar, Command, History, Job, OnTime, Repeat, Retry, Schedule, Window
+from scheduler.jobs import Calendar, Command, History, HttpCall, Job, OnTime, Repeat, Retry, Schedule, Window
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _SPAN = st.timedeltas(timedelta(0), timedelta(days=3660))
@@ -63,6 +63,17 @@ _COMMAND = st.builds(
     grace=_SPAN,
     cwd=st.none() | _TEXT,
     env=_PAIRS,
+    http=st.none()
+    | st.builds(
+        HttpCall,
+        url=_TEXT,
+        method=_TEXT,
+        headers=_PAIRS,
+        secret_headers=_PAIRS,
+        body=st.none() | _TEXT,
+        expect=st.lists(st.integers(200, 599), max_size=3).map(tuple),
+        idempotency_header=_TEXT,
+    ),
 )
 _RETRY = st.builds(
     Retry,

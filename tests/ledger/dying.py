@@ -27,6 +27,7 @@ jobs:
     queue: night
     retry: {attempts: 2}
     valid_from: 2026-01-01T00:00:00Z
+  - {id: asks, run: {http: {url: "https://a.example/b?key=secret", method: PUT}}, valid_from: 2026-01-01T00:00:00Z}
   - {id: c30, run: {command: ["true"]}, queue: c30, valid_from: 2026-01-01T00:00:00Z}
 """
 

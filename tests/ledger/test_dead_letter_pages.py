@@ -83,6 +83,13 @@ def test_the_values_of_the_environment_are_not_told(morgue: Morgue) -> None:
     assert "secret" not in answer.text.replace("secretive", "")
 
 
+def test_a_request_is_told_by_method_and_address_without_its_query(morgue: Morgue) -> None:
+    run = morgue.die("asks", "hidden", 45)
+    answer = morgue.ask("GET", f"dead/{run}", caller="dashboard")
+    assert answer.json()["command"] == {"argv": ["PUT", "https://a.example/b"], "shell": False, "cwd": None}
+    assert "secret" not in answer.text
+
+
 def test_a_letter_that_was_redriven_and_died_again_keeps_its_history(morgue: Morgue) -> None:
     run = morgue.die("tidy", "again", 50)
     assert morgue.ask("POST", f"dead/{run}/redrive", {"by": "ana"}).status_code == 202

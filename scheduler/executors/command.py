@@ -79,12 +79,14 @@ def execute(claimed: Claimed, place: Place, stop: Stop, say: Callable[[Report], 
 
 
 def environment(claimed: Claimed, command: Command, place: Place) -> dict[str, str]:
-    """All that a command gets: nothing of the worker's own environment but PATH, HOME and LANG.
+    """All that a command gets: of the worker's own environment PATH, HOME, LANG, and TEPAT_URL where there is one.
 
     A run without a slot has no `TEPAT_SLOT`, not even one from the job's `env`: as an empty text it would be a key that
     all such runs share, and a program that asks for it must fail instead.
     """
     inherited = {"PATH": os.environ.get("PATH", os.defpath), "HOME": os.environ.get("HOME", "/")}
+    if "TEPAT_URL" in os.environ:  # where this very service is: for `tepat` inside a job, on whatever port it listens
+        inherited["TEPAT_URL"] = os.environ["TEPAT_URL"]
     own = {
         "TEPAT_STORE": place.store,
         "TEPAT_WORKER": place.incarnation,

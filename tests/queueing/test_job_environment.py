@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from queueing.farm import ROOT, START, at, minutely, new_queue, row, take_one
 from sqlalchemy import Engine
 
@@ -39,7 +40,10 @@ def slot_run(folder: Path, job: Job) -> Engine:
     return engine
 
 
-def test_the_page_names_what_a_command_is_told_and_nothing_else(tmp_path: Path) -> None:
+def test_the_page_names_what_a_command_is_told_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TEPAT_URL", raising=False)
     names = told(take_one(slot_run(tmp_path, minutely()), at(60))).keys() - {"PATH", "HOME", "LANG"}
     assert names == TABLE | {"TEPAT_STORE", "TEPAT_WORKER"}
     assert all(f"`{name}`" in PAGE for name in names)
@@ -106,3 +110,12 @@ def test_the_fence_grows_with_each_claim_and_the_names_of_the_run_stay(tmp_path:
     traces = [one["TRACEPARENT"].split("-") for one in seen]
     assert len({trace for _, trace, _, _ in traces}) == 1
     assert len({span for _, _, span, _ in traces}) == len(seen)
+
+
+def test_the_services_address_is_handed_on_unless_the_job_names_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEPAT_URL", "http://127.0.0.1:18080")
+    assert told(take_one(slot_run(tmp_path / "a", minutely()), at(60)))["TEPAT_URL"] == "http://127.0.0.1:18080"
+    other = with_env(TEPAT_URL="http://other.example")
+    assert told(take_one(slot_run(tmp_path / "b", other), at(60)))["TEPAT_URL"] == "http://other.example"

@@ -63,7 +63,9 @@ def objectives(now: Snapshot) -> None:
     numbers = {
         name: st.column_config.NumberColumn(format="%.2f") for name in list(table)[3:] if name not in ("Bad", "Of")
     }
-    _table(table, numbers, "No objective is defined. Add one under `slos:` in a file of the job folder.")
+    state = st.column_config.TextColumn(width=120)  # the longest state is cut in the width that a short one gets
+    columns = {**numbers, "State": state}
+    _table(table, columns, "No objective is defined. Add one under `slos:` in a file of the job folder.")
     st.caption("Burn 1 × spends just the whole budget by the window's end. “no data”: nothing was due in that time.")
 
 

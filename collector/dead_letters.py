@@ -10,6 +10,7 @@ from collector.facts import Run
 from collector.journal import decode
 from collector.listing import Page, position
 from collector.rows import run_of
+from collector.summary import queue_of
 from scheduler.events import RunEvent
 from scheduler.instants import format_instant, to_micros
 from scheduler.jobs import Job
@@ -37,12 +38,6 @@ def dead_page(
     found = list(islice(letters, limit + 1))
     page = found[:limit]
     return Page(page, f"{to_micros(page[-1].first_at)}:{page[-1].id}" if len(found) > limit else None)
-
-
-def queue_of(run: Run, jobs: Mapping[str, Job]) -> str:
-    """The queue that a dead letter counts for: what its event says, else its job's, else `default`."""
-    job = jobs.get(run.job)
-    return run.dead_queue or (job.queue if job is not None else "default")
 
 
 def decisions(connection: Connection, run: str) -> list[Item]:

@@ -4,7 +4,7 @@ Reads committed rows in the caller's transaction; judges nothing and reads no cl
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,8 +14,9 @@ from collector.facts import Run, Verdict
 from collector.hints import zone_hint
 from collector.rows import SLOT_COLUMNS, run_of, verdict_of
 from collector.summary import job_summary, run_flags
-from scheduler.instants import format_duration, format_instant, from_micros, to_micros
-from scheduler.jobs import Job, Repeat, Schedule
+from scheduler.explaining.words import schedule_words
+from scheduler.instants import format_instant, from_micros, to_micros
+from scheduler.jobs import Job, Schedule
 from scheduler.timelaw import next_slot, parts, skipped_by
 
 WINDOW = timedelta(days=1)
@@ -117,7 +118,7 @@ def run_item(run: Run, job: Job | None, now: datetime) -> Item:
 def schedule_text(schedule: Schedule) -> str:
     """The schedule as a person wrote it, shortly; several are joined, each with its zone where that is another."""
     zones = [part.timezone for part in parts(schedule)]
-    texts = [_part_text(part) for part in parts(schedule)]
+    texts = [schedule_words(part) for part in parts(schedule)]
     if len(set(zones)) > 1:
         texts = [f"{text} ({zone})" for text, zone in zip(texts, zones, strict=True)]
     return "; ".join(texts)
@@ -138,32 +139,6 @@ def coming_slots(job: Job, now: datetime) -> list[datetime]:
         found += [] if skipped_by(job, at) else [at]
         at = next_slot(job.schedule, at)
     return found
-
-
-def _part_text(part: Schedule) -> str:
-    if part.cron is not None:
-        return part.cron
-    if part.every is not None:
-        return f"every {format_duration(part.every)}"
-    if part.repeat is not None:
-        return _repeat_text(part.repeat)
-    return f"at {format_instant(part.at[0])}" if len(part.at) == 1 else f"at {len(part.at)} instants"
-
-
-def _repeat_text(repeat: Repeat) -> str:
-    """`every 2 weeks on friday at 18:00`: the words of the file."""
-    every = f"every {repeat.unit}" if repeat.count == 1 else f"every {repeat.count} {repeat.unit}s"
-    days = f" on {_listed(repeat.on)}" if repeat.on else ""
-    return f"{every}{days} at {_listed([_clock_text(second) for second in repeat.times])}"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
-def _clock_text(second: int) -> str:
-    hour, minute, rest = second // 3600, second // 60 % 60, second % 60
-    return f"{hour:02}:{minute:02}" + (f":{rest:02}" if rest else "")
 
 
 def _about(name: str, job: Job | None, now: datetime) -> Item:

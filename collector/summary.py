@@ -1,7 +1,7 @@
 """What a job's verdicts and runs add up to: the one function behind API, `/metrics`, dashboard and backtest. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -59,6 +59,12 @@ def lengths(values: Iterable[float | None]) -> dict[str, Any]:
     """Count and percentiles of lengths in seconds; those that can't be known are left out."""
     known = [value for value in values if value is not None]
     return summary(Sketch(known), max(known, default=None))
+
+
+def queue_of(run: Run, jobs: Mapping[str, Job]) -> str:
+    """The queue that a dead letter counts for: what its event says, else its job's, else `default`."""
+    job = jobs.get(run.job)
+    return run.dead_queue or (job.queue if job is not None else "default")
 
 
 def overdue_at(run: Run, job: Job | None) -> datetime | None:

@@ -4,6 +4,7 @@ Ranges never wrap: `22-2` and `FRI-MON` are errors, because crons differ about t
 start; a single number with a step (`5/15`) runs to the field's end.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scheduler.jobs import Dialect
@@ -53,6 +54,17 @@ YEAR = Field("year", 1970, 2199)
 def numbers(place: Field, text: str) -> tuple[int, ...]:
     """The numbers of a field without words of its own, ascending."""
     return tuple(sorted({number for term in text.split(",") for number in _term(place, term)}))
+
+
+def stretches(numbers: Iterable[int]) -> list[list[int]]:
+    """Numbers as runs without a gap, ascending: `[[1, 2, 3], [7]]`."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found
 
 
 def _term(place: Field, term: str) -> range:

@@ -3,7 +3,6 @@
 Decides nothing itself.
 """
 
-import threading
 from pathlib import Path
 
 import structlog
@@ -59,14 +58,6 @@ class Passes:
             now = clock.now()
             forget(self._engine, [version.job for version in current_jobs(self._engine, now)], now)
             self._forgot_at = at
-
-
-def run_scheduler(engine: Engine, queue_path: Path | str, stop: threading.Event, every: float = 1.0) -> None:
-    """Make a pass every `every` seconds until `stop` is set. Any number of processes may run this at a time."""
-    passes = Passes(engine, queue_path)
-    while not stop.is_set():
-        passes.make()
-        stop.wait(every)
 
 
 def run_at_boot(engine: Engine, moment: Moment) -> list[str]:

@@ -59,9 +59,11 @@ def current_jobs(engine: Engine, now: datetime) -> list[JobVersion]:
         return [_version(row) for row in connection.execute(query.order_by(definitions.c.job)).mappings()]
 
 
-def job_history(engine: Engine) -> list[JobVersion]:
-    """Every version of every job, by job id and version: what slots of the past are judged by."""
+def job_history(engine: Engine, job: str | None = None) -> list[JobVersion]:
+    """Every version of every job (or of one), by job id and version: what slots of the past are judged by."""
     query = select(definitions).order_by(definitions.c.job, definitions.c.version)
+    if job is not None:
+        query = query.where(definitions.c.job == job)
     with read(engine) as connection:
         return [_version(row) for row in connection.execute(query).mappings()]
 

@@ -1,6 +1,5 @@
 """On which days does a calendar interval fall? Pure: "every 2 weeks on friday", "monthly on the last business day"."""
 
-import re
 from datetime import date, timedelta
 
 from scheduler.calendars import is_business_day
@@ -9,24 +8,14 @@ from scheduler.jobs import Calendar, Repeat
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = timedelta(days=1)
-_PLACE = re.compile(
-    rf"(first|1st|2nd|3rd|21st|22nd|23rd|(?:[4-9]|1\d|20|24)th|last) (day|business day|{'|'.join(WEEKDAYS)})"
+# Up to the twentieth: every month has twenty days from Monday to Friday, and some have no more.
+_COUNTED = ("first", "1st", "2nd", "3rd", *(f"{number}th" for number in range(4, 21)))
+MONTH_WORDS = (
+    *(str(number) for number in range(1, 32)),
+    *("last day", "last business day", *(f"{nth} business day" for nth in _COUNTED)),
+    *(f"{nth} {name}" for nth in ("first", "1st", "2nd", "3rd", "4th", "5th", "last") for name in WEEKDAYS),
 )
-
-
-class RepeatError(ValueError):
-    """A day of an interval that can't be read. Its text is `what is wrong; what to write`."""
-
-
-def check_repeat(repeat: Repeat) -> None:
-    """Raises RepeatError for a word of `on` that its unit does not have."""
-    for word in repeat.on:
-        if repeat.unit == "day":
-            raise RepeatError(f"{word!r} has no meaning for an interval of days; remove `on`")
-        if repeat.unit == "week" and word not in WEEKDAYS:
-            raise RepeatError(f"{word!r} is not a weekday; use {', '.join(WEEKDAYS)}")
-        if repeat.unit in ("month", "year") and not _date_number(word) and not _PLACE.fullmatch(word):
-            raise RepeatError(f"{word!r} is not a day of a month; use 15, last day, 3rd business day or 2nd tuesday")
+"""Every word for a day of a month. Weekday names are those of a week."""
 
 
 def repeat_days(repeat: Repeat, calendar: Calendar | None, year: int, month: int) -> tuple[int, ...]:
@@ -54,13 +43,11 @@ def _counted(repeat: Repeat, day: date) -> bool:
 
 def _placed(word: str, calendar: Calendar | None, year: int, month: int) -> int | None:
     """The day that a word names in a month; None where the month has none such (a fifth Friday)."""
-    length = month_length(year, month)
-    if _date_number(word):
-        return min(int(word), length)
-    match = _PLACE.fullmatch(word)
-    assert match is not None, f"{word!r} passed the check"
-    days = [day for day in range(1, length + 1) if _is(match[2], calendar, date(year, month, day))]
-    number = -1 if match[1] == "last" else 0 if match[1] == "first" else int(match[1][:-2]) - 1
+    if word.isdigit():
+        return min(int(word), month_length(year, month))
+    place, _, kind = word.partition(" ")
+    days = [day for day in range(1, month_length(year, month) + 1) if _is(kind, calendar, date(year, month, day))]
+    number = -1 if place == "last" else 0 if place == "first" else int(place[:-2]) - 1
     return days[number] if number < len(days) and days else None
 
 
@@ -68,10 +55,6 @@ def _is(kind: str, calendar: Calendar | None, day: date) -> bool:
     if kind == "day":
         return True
     return is_business_day(calendar, day) if kind == "business day" else WEEKDAYS[day.weekday()] == kind
-
-
-def _date_number(word: str) -> bool:
-    return word.isascii() and word.isdigit() and len(word) < 3 and 1 <= int(word) <= 31
 
 
 def _months_between(start: date, year: int, month: int) -> int:

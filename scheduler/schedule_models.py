@@ -38,7 +38,7 @@ from scheduler.file_values import (
     as_list,
 )
 from scheduler.jobs import REBOOT, Dialect, Dst, HolidayPolicy, Unit
-from scheduler.repeats import WEEKDAYS
+from scheduler.repeats import MONTH_WORDS, WEEKDAYS
 
 MAX_SCHEDULES = 20
 MAX_DATES = 3660
@@ -51,13 +51,6 @@ MAX_TIMES = 100
 _EVERY = re.compile(r"(?:([1-9][0-9]{0,2}) )?(day|week|month|year)s?")
 _EVERY_REMEDY = "write it like day, 2 weeks, month, 3 months or year"
 _UNITS: dict[str, Unit] = {"day": "day", "week": "week", "month": "month", "year": "year"}
-# Up to the twentieth: every month has twenty days from Monday to Friday, and some have no more.
-_COUNTED = ("first", "1st", "2nd", "3rd", *(f"{number}th" for number in range(4, 21)))
-_MONTH_WORDS = (
-    *(str(number) for number in range(1, 32)),
-    *("last day", "last business day", *(f"{nth} business day" for nth in _COUNTED)),
-    *(f"{nth} {name}" for nth in ("first", "1st", "2nd", "3rd", "4th", "5th", "last") for name in WEEKDAYS),
-)
 _MONTH_REMEDY = "write one like 15, last day, last business day, 3rd business day, 2nd tuesday or last friday"
 _WEEK_REMEDY = f"use {', '.join(WEEKDAYS)}"
 
@@ -86,9 +79,9 @@ def _on_word(value: Any, info: ValidationInfo) -> str:
         raise WrongValueError("has no meaning for an interval of days; remove `on`")
     if unit == "week" and word not in WEEKDAYS:
         raise WrongValueError(f"is not a weekday; {_near(word, WEEKDAYS, _WEEK_REMEDY)}")
-    if unit in ("month", "year") and word not in _MONTH_WORDS:
+    if unit in ("month", "year") and word not in MONTH_WORDS:
         plain = word.isdigit() or word in WEEKDAYS
-        raise WrongValueError(f"is not one day of a month; {_near('' if plain else word, _MONTH_WORDS, _MONTH_REMEDY)}")
+        raise WrongValueError(f"is not one day of a month; {_near('' if plain else word, MONTH_WORDS, _MONTH_REMEDY)}")
     return word
 
 

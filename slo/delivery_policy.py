@@ -3,12 +3,12 @@
 The bounds of delivery stand here, as a table; each says what it keeps from going wrong.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from typing import Literal
+
+from scheduler.retry_after import parse_retry_after
 
 State = Literal["pending", "delivered", "dead", "refused"]
 
@@ -79,19 +79,6 @@ def back_off(attempts: int, jitter: float) -> timedelta:
     return ceiling * share
 
 
-def parse_retry_after(header: str | None, now: datetime) -> timedelta | None:
-    """Seconds or an HTTP date as the time to wait, at most RETRY_AFTER_CAP; None for anything else."""
-    text = (header or "").strip()
-    if re.fullmatch(r"[0-9]{1,12}", text):
-        return min(timedelta(seconds=min(int(text), 10**6)), RETRY_AFTER_CAP)
-    try:
-        at = parsedate_to_datetime(text)
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return min(max(at - now, timedelta()), RETRY_AFTER_CAP)
-    except (ValueError, TypeError, OverflowError):
-        return None
-
-
 def is_due(at: datetime, now: datetime) -> bool:
     """Whether a stored instant has come. One further off than any wait was written under a clock since put back."""
     return not now < at <= now + RETRY_AFTER_CAP
@@ -150,5 +137,5 @@ def _trouble(status: int | None) -> str:
 
 def _wait(header: str | None, attempts: int, now: datetime, jitter: float) -> timedelta:
     own = back_off(attempts, jitter)
-    asked = parse_retry_after(header, now)
+    asked = parse_retry_after(header, now, RETRY_AFTER_CAP)
     return own if asked is None else max(asked, min(own, BACKOFF_FLOOR_CAP))

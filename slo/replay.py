@@ -13,7 +13,7 @@ from typing import Any
 
 from collector.book import Book, SlotKey, Touched
 from collector.facts import Run, Verdict
-from collector.summary import job_summary, overdue_at
+from collector.summary import job_summary, overdue_at, queue_of
 from collector.verdicts import Slot, judge, moves_at, slot_of
 from scheduler.events import RunEvent
 from scheduler.instants import format_instant
@@ -172,8 +172,7 @@ def queue_report(runs: Iterable[Run], jobs: Mapping[str, Job], now: datetime) ->
     for run in runs:
         if not run.dead_arrivals:
             continue
-        job = jobs.get(run.job)
-        queue = queues.setdefault(run.dead_queue or (job.queue if job is not None else "default"), _no_dead())
+        queue = queues.setdefault(queue_of(run, jobs), _no_dead())
         queue["dead_arrivals"] += run.dead_arrivals
         if run.dead_since is not None:
             age = (now - run.dead_since).total_seconds()

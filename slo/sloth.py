@@ -98,11 +98,11 @@ def _percent(value: Any) -> Decimal | str:
 
 def _alerts(slo: dict[str, Any]) -> list[dict[str, Any]]:
     """The alerts that are not switched off."""
-    alerting = slo.get("alerting")
+    alerting = slo.get("alerting") or {}
+    if not isinstance(alerting, dict):
+        return []
     pairs = (("page_alert", "pageAlert"), ("ticket_alert", "ticketAlert"))
-    found = (
-        [alerting.get(snake, alerting.get(camel, {})) for snake, camel in pairs] if isinstance(alerting, dict) else [{}]
-    )
+    found = [alerting.get(snake, alerting.get(camel, {})) for snake, camel in pairs]
     return [alert for alert in found if isinstance(alert, dict) and not alert.get("disable")]
 
 

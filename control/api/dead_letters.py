@@ -10,10 +10,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import BaseModel, Field, StringConstraints
 
-from collector.dead_letters import dead_page, decisions, queue_of
+from collector.dead_letters import dead_page, decisions
 from collector.facts import Attempt, Run
 from collector.lookup import run_by_key
 from collector.reports import run_item
+from collector.summary import queue_of
 from control.api.paging import Cursor, Limit, listed, paged
 from control.api.reading import Item, Reading
 from scheduler.clock import now as clock_now

@@ -102,8 +102,7 @@ def _named_in(run: str) -> tuple[str, datetime | None]:
 def _versions(reading: Reading, job: str) -> list[Version]:
     return [
         Version(job=one.job, valid_from=one.valid_from, valid_until=one.valid_until)
-        for one in job_history(reading.queue)
-        if one.job.id == job
+        for one in job_history(reading.queue, job)
     ]
 
 

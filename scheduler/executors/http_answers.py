@@ -1,15 +1,14 @@
 """What the answer to an HTTP request means for an attempt: its kind, the wait it asks for, where to ask again. Pure."""
 
-import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 import msgspec
 
 from scheduler.policy import ErrorKind
+from scheduler.retry_after import parse_retry_after
 
 ACCEPTED = 202
 TEMPORARY = frozenset({408, 425, 429})
@@ -54,26 +53,13 @@ def wait_asked(answer: Answer, now: datetime) -> timedelta:
     """How long a failed attempt's answer asks to be left alone; nothing unless its status may ask."""
     if answer.status not in ASKS_FOR_PATIENCE:
         return timedelta(0)
-    return parse_retry_after(answer.retry_after, now) or timedelta(0)
+    return parse_retry_after(answer.retry_after, now, LONGEST) or timedelta(0)
 
 
 def poll_wait(answer: Answer, now: datetime) -> timedelta:
     """The wait before the status is asked for (again): as asked, from 1 to 30 s; 2 s when nothing usable is said."""
-    asked = parse_retry_after(answer.retry_after, now)
+    asked = parse_retry_after(answer.retry_after, now, LONGEST)
     return POLL_DEFAULT if asked is None else min(max(asked, POLL_LEAST), POLL_MOST)
-
-
-def parse_retry_after(header: str | None, now: datetime) -> timedelta | None:
-    """Seconds or an HTTP date as the wait from `now`, never below zero; None for anything else."""
-    text = (header or "").strip()
-    if re.fullmatch(r"[0-9]{1,12}", text):
-        return min(timedelta(seconds=min(int(text), 10**8)), LONGEST)
-    try:
-        at = parsedate_to_datetime(text)
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return min(max(at - now, timedelta(0)), LONGEST)
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 def status_address(url: str, answer: Answer) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 
-from scheduler.cron_fields import Days
+from scheduler.cron_fields import Days, stretches
 from scheduler.instants import format_duration, format_instant
 from scheduler.jobs import Calendar, Repeat, Schedule, Window
 from scheduler.offsets import wall
@@ -73,14 +73,8 @@ def listed(words: Sequence[str]) -> str:
 
 def spans(numbers: Iterable[int], names: Sequence[str] = ()) -> str:
     """Numbers (or the names that they count, from 0) with runs of three and more as `9 to 17`."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
     told: list[str] = []
-    for run in runs:
+    for run in stretches(numbers):
         words = [names[number] if names else str(number) for number in run]
         told += [f"{words[0]} to {words[-1]}"] if len(words) > 2 else words
     return listed(told)

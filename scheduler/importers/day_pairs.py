@@ -4,6 +4,8 @@ Restricted both, a crontab's day fields mean "either". A field that begins with 
 (`*/100` is day 1, `*/8` is Sunday) in front of a list turns the meaning round, where that day is in the list anyway.
 """
 
+from scheduler.cron_fields import stretches
+
 NO_EXACT_TEXT = (
     "a date and a weekday must both match, and no crontab text says exactly that for these; write one job for each"
     " date, or a `repeat` such as {every: month, on: 2nd tuesday}"
@@ -32,10 +34,5 @@ def _listed(numbers: frozenset[int], everything: frozenset[int]) -> str:
     """`1-5,7`, or `*` for all."""
     if numbers == everything:
         return "*"
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    runs = stretches(numbers)
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -8,6 +8,7 @@ from chain.making import at, minutely, objective, play, ran
 from collector.reports import coming_slots, schedule_text
 from collector.slots import Desk
 from collector.verdicts import judge, slot_of
+from scheduler.instants import format_instant
 from scheduler.jobs import REBOOT, Calendar, Job, Repeat, Schedule, Window
 from scheduler.registry import JobVersion
 from slo.replay import Replay, Span
@@ -86,7 +87,7 @@ def test_a_schedule_is_told_in_the_words_of_its_file() -> None:
         "every month on 15 and last business day at 00:00 and 00:01:01": Schedule(timezone="UTC", repeat=monthly),
         "every day at 06:00, 12:00 and 18:00": Schedule(timezone="UTC", repeat=daily),
         "at 2026-01-01T00:00:00Z": Schedule(timezone="UTC", at=(at(0),)),
-        "at 2 instants": Schedule(timezone="UTC", at=(at(0), at(60))),
+        f"at {format_instant(at(0))} and {format_instant(at(60))}": Schedule(timezone="UTC", at=(at(0), at(60))),
         "@reboot": Schedule(timezone="UTC", cron=REBOOT),
     }
     assert {schedule_text(schedule) for schedule in told.values()} == set(told)

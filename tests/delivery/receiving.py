@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
+from serving_thread import serving
+
 from slo.notices import Budget, Notice
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -89,20 +91,12 @@ def receiver(*replies: Reply, wrap: Callable[[ThreadingHTTPServer], None] | None
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
     if wrap:
         wrap(server)
     box.port = server.server_address[1]
     box.url = f"http://127.0.0.1:{box.port}/services/T000/B000/secret-part-9f3a"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with serving(server, box.ended):
         yield box
-    finally:
-        box.ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(10)
 
 
 def notice(

@@ -78,6 +78,12 @@ def test_a_kubernetes_resource_is_read_and_switched_off_alerts_stay_off() -> Non
     ]
 
 
+def test_an_objective_that_says_nothing_of_alerts_has_both() -> None:
+    found = read_sloth([Source("f", "version: prometheus/v1\nservice: s\nslos: [{name: a, objective: 99}]")])
+    assert [slo["alert"] for slo in found.slos] == ["standard"]
+    assert found.findings == []
+
+
 @pytest.mark.parametrize("text", ["", "version: prometheus/v2\nslos: []", "- 1", "version: prometheus/v1\nslos: 3"])
 def test_a_file_without_objectives_says_so(text: str) -> None:
     assert [finding.code for finding in read_sloth([Source("f", text)]).findings] == ["nothing_found"]

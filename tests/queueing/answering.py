@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
+from serving_thread import serving
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -78,14 +80,6 @@ def service(*replies: Reply) -> Iterator[Service]:
     """A service for the length of the block."""
     box = Service(replies)
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"box": box}))
-    server.daemon_threads = True
     box.url = f"http://127.0.0.1:{server.server_address[1]}/start"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with serving(server, box.ended):
         yield box
-    finally:
-        box.ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(10)

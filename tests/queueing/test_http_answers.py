@@ -8,13 +8,13 @@ from scheduler.executors.http_answers import (
     AddressError,
     Answer,
     failure_of,
-    parse_retry_after,
     poll_wait,
     status_address,
     wait_asked,
 )
 from scheduler.jobs import Retry
 from scheduler.policy import after_failure
+from scheduler.retry_after import parse_retry_after
 
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 URL = "https://a.example/v1/start?x=1"
@@ -88,12 +88,12 @@ def test_an_unknown_status_is_told_by_its_number_alone() -> None:
     ],
 )
 def test_retry_after_is_read_as_seconds_or_as_a_date(header: str, seconds: float) -> None:
-    assert parse_retry_after(header, START) == timedelta(seconds=seconds)
+    assert parse_retry_after(header, START, LONGEST) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("header", [None, "", "soon", "-1", "1.5", "²", "Sun, 99 Mar 2026 08:01:00 GMT"])
 def test_what_is_no_time_to_wait_is_passed_over(header: str | None) -> None:
-    assert parse_retry_after(header, START) is None
+    assert parse_retry_after(header, START, LONGEST) is None
 
 
 @pytest.mark.parametrize(("status", "seconds"), [(429, 7), (503, 7), (500, 0), (408, 0), (404, 0), (200, 0)])
